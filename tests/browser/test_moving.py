@@ -697,6 +697,43 @@ def test_banks_serves_every_state_as_it_is_counted(page, opened):
             assert served(page)[0] == strides[stride][offset]
 
 
+def test_tiles_counts_what_the_runtime_counts_and_the_bytes_fall_with_the_tile(page, opened):
+    said, picture = opened("tiles"), page.locator(".moving svg")
+    for tile, sums, kibi, waves in (
+        (16, 1, "1,024", 139264),
+        (32, 1, "512", 135168),
+        (32, 4, "512", 36864),
+        (64, 8, "256", 18432),
+    ):
+        press(page, f"tile {tile}", f"{sums} × {sums} sums")
+        slid(page, "steps", 8)
+        texts = picture.locator("text.code").all_text_contents()
+        assert texts[:3] == ["8,192 KiB", f"{kibi} KiB", f"{waves:,}"]
+        assert picture.locator(".sum").count() == sums**2 and "The sums are complete" in said.inner_text()
+
+
+@pytest.mark.sweep
+def test_tiles_loads_a_tile_and_then_uses_it_in_the_block_that_is_pressed(page, opened):
+    said, picture = opened("tiles"), page.locator(".moving svg")
+    assert said.inner_text().startswith("Tile 2 of 4 is used") and picture.locator(".held.one").count() == 2
+    press(page, "step")
+    assert said.inner_text().startswith("Tile 3 of 4 is loaded") and picture.locator(".held.two").count() == 2
+    slid(page, "block", 15)
+    press(page, "tile 64")
+    assert page.locator("label").filter(has_text="block: 3").count() == 1  # the last of four
+    assert page.get_by_role("button", name="1 × 1 sums").get_attribute("aria-disabled") == "true"  # 4,096 threads
+    slid(page, "steps", 0)
+    assert "4 blocks of 256 threads" in said.inner_text() and "0 KiB" in picture.text_content()
+
+
+@pytest.mark.sweep
+def test_tiles_play_to_the_end(page, opened):
+    said = opened("tiles")
+    press(page, "play")
+    said.get_by_text("The sums are complete").wait_for()
+    assert page.get_by_role("button", name="play", exact=True).count() == 1
+
+
 def test_the_calm_strides_of_the_home_page_move_by_themselves_until_they_are_touched(page):
     page.emulate_media(reduced_motion="no-preference")
     html = build.empty("strides", build.module("strides").SIZE)

@@ -20,7 +20,9 @@ RUNS_KERNELS = pytest.mark.skipif(
     sys.platform != "linux" or not all(map(shutil.which, ("g++", "addr2line"))),
     reason="needs g++ and binutils on Linux",
 )
-MARKED = {"guards": swept("guards")} | {name: pytest.param(name, marks=RUNS_KERNELS) for name in ("banks", "warps")}
+MARKED = {"guards": swept("guards")} | {
+    name: pytest.param(name, marks=RUNS_KERNELS) for name in ("banks", "tiles", "warps")
+}
 
 
 @pytest.fixture
