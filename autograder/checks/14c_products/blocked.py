@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...engine.check import program
 from ..cases import drawn, numbers, rows
-from ..shared_14 import arrays_of, inputs_of, wanted
+from ..shared_14 import arrays_of, inputs_of, on_board, wanted
 from .needed import about_products, grid_of, of_blocked, ran_with
 
 LAYOUTS = [[False, False], [True, False], [False, True], [True, True]]  # whether `a` and `b` are transposed
@@ -47,6 +47,14 @@ def products_in_registers(rl, m, n, k, transposed, gaps, relu, seed):
 
 def operands_of(m, n, k, transposed, gaps):
     return operand_of(m, k, transposed[0], gaps[0]), operand_of(k, n, transposed[1], gaps[1])
+
+
+@products_in_registers.counted()
+def _(rl):
+    """Two matrices of (64, 64)."""
+    a, b, bias, out = arrays_of(rl, 4096, 4096, 64, 4096)
+    text = rl.aten.native.cuda.blas.product_blocked_source()
+    return on_board(text, "product_blocked", 1, (16, 16), (a, 64, 0), (b, 64, 0), bias, out, 64, 64, 64, 0)
 
 
 @products_in_registers.oracle

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...engine.check import program
 from ..cases import drawn, rows
-from ..shared_14 import arrays_of, inputs_of, wanted
+from ..shared_14 import arrays_of, inputs_of, on_board, wanted
 from .naive import product_of
 from .needed import about_products, grid_of, of_tiles, of_transpose, ran_with
 
@@ -26,6 +26,13 @@ def transposed_matrices(rl, height, width, seed):
     text, needed = rl.aten.native.cuda.blas.transpose_source(), of_transpose(height, width)
     arguments = [*arrays_of(rl, height * width, height * width), height, width]
     return ran_with(rl, text, "transpose", grid_of(width, height, 32), (32, 8), arguments, 1, seed, needed)
+
+
+@transposed_matrices.counted(requests=256, sectors=1024, wavefronts=256)
+def _(rl):
+    """A matrix of (64, 64)."""
+    text = rl.aten.native.cuda.blas.transpose_source()
+    return on_board(text, "transpose", (2, 2), (32, 8), *arrays_of(rl, 4096, 4096), 64, 64)
 
 
 @transposed_matrices.oracle
@@ -50,6 +57,13 @@ def products_by_tiles(rl, m, n, k, seed):
     text, needed = rl.aten.native.cuda.blas.product_tiled_source(), of_tiles(m, n, k)
     arguments = [*arrays_of(rl, m * k, k * n, m * n), m, n, k]
     return ran_with(rl, text, "product_tiled", grid_of(n, m, 16), (16, 16), arguments, 2, seed, needed)
+
+
+@products_by_tiles.counted()
+def _(rl):
+    """Two matrices of (32, 32)."""
+    text = rl.aten.native.cuda.blas.product_tiled_source()
+    return on_board(text, "product_tiled", (2, 2), (16, 16), *arrays_of(rl, *3 * [1024]), 32, 32, 32)
 
 
 @products_by_tiles.oracle
