@@ -3,8 +3,9 @@
 A product needs each element of its operands many times. A block loads a tile of each operand into shared memory, once for all of
 its threads, and a thread keeps 16 elements of the output in registers. Operands may be views: a matrix whose rows or columns are
 contiguous is read as it is, and any other one is copied. In PyTorch: `aten/src/ATen/native/cuda/Blas.cpp` prepares the operands,
-and `aten/src/ATen/cuda/CUDABlas.cpp` calls cuBLAS. CUTLASS publishes such kernels: `gemm/threadblock/default_mma_core_simt.h`. Left
-out: dtypes other than float32, batches, tensor cores, `alpha` and `beta`, and matrices that are too large for 32-bit indices.
+and `aten/src/ATen/cuda/CUDABlas.cpp` calls cuBLAS. CUTLASS publishes such kernels:
+`include/cutlass/gemm/threadblock/default_mma_core_simt.h`. Left out: dtypes other than float32, batches, tensor cores, `alpha` and
+`beta`, and matrices that are too large for 32-bit indices.
 """
 
 from __future__ import annotations
