@@ -342,7 +342,7 @@ def about_together(case, mine, theirs):
         finding = next(iter([*causes, *found]), "")
         kind = finding.partition(":")[0]
         if kind == "race" and " of the shared array " not in finding:
-            return f"{finding}. Nothing orders them, and one of them writes. An element of several threads needs atomic operations"
+            return f"{finding}. Nothing orders them, and one writes: which thread has this element, or is each access atomic?"
         if kind == "outside" and " of the shared array " in finding:
             return f"{finding}. The shared array has no such element"
         if kind == "outside" and ", element " not in finding:

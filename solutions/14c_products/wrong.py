@@ -515,6 +515,10 @@ def product_blocked_source__always_relu():
     return changed(_BLOCKED, ("relu && result", "result"))
 
 
+def product_blocked_source__relu_is_1():
+    return changed(_BLOCKED, ("relu && result", "relu == 1 && result"))
+
+
 def product_blocked_source__no_relu():
     return changed(_BLOCKED, ("relu && result < 0 ? 0 : result", "result"))
 
@@ -648,6 +652,7 @@ addmm__nothing_without_k = edited(addmm, ("if m * n == 0:", "if m * n * k == 0:"
 addmm__operands_swapped = edited(addmm, ("(a, b))]", "(b, a))]"))
 addmm__sizes_swapped = edited(addmm, ("m, n, k, relu)", "n, m, k, relu)"))
 addmm__output_before_the_bias = edited(addmm, ("(bias.contiguous(), out)", "(out, bias.contiguous())"))
+addmm__a_block_more = edited(addmm, ("-(-n // TILE), -(-m // TILE)", "n // TILE + 1, m // TILE + 1"))
 addmm__no_relu = edited(addmm, ("k, relu)", "k, 0)"))
 addmm__always_relu = edited(addmm, ("k, relu)", "k, 1)"))
 addmm__ignores_layouts = edited(addmm, ("int(transposed))", "0)"))
@@ -657,6 +662,16 @@ addmm__returns_none = edited(addmm, ("    return out\n", "    return None\n"))
 def addmm__by_the_framework(bias, a, b, relu=False):
     result = a @ b + bias
     return result.relu() if relu else result
+
+
+def addmm__relu_by_another_operator(bias, a, b, relu=False):
+    out = addmm_right(bias, a, b)
+    return out.relu() if relu else out
+
+
+def addmm__bias_by_another_operator(bias, a, b, relu=False):
+    out = addmm_right(bias.new_zeros(bias.shape), a, b) + bias
+    return out.relu() if relu else out
 
 
 def addmm__into_an_operand(bias, a, b, relu=False):

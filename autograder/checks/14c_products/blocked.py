@@ -26,7 +26,7 @@ def operand_of(height, width, transposed, gap):
         (64, 64, 16, [False, False], [0, 0], 1, 0), (20, 17, 34, [False, False], [0, 0], 0, 0),
         (20, 17, 34, [True, True], [3, 5], 1, 2),
         (70, 5, 9, [False, True], [0, 2], 0, 0), (5, 70, 9, [False, False], [1, 0], 1, 3), (65, 66, 7, [True, False], [0, 0], 0, 0),
-        (3, 5, 1, [False, False], [0, 0], 0, 0), (5, 3, 0, [False, False], [0, 0], 1, 0),
+        (3, 5, 1, [False, False], [0, 0], 0, 0), (5, 3, 0, [False, False], [0, 0], 1, 0), (7, 9, 4, [False, True], [0, 0], 2, 1),
         (128, 64, 8, [False, False], [0, 0], 0, 0),
         (64, 128, 12, [False, True], [4, 4], 1, 0),
     ),

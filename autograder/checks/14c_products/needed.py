@@ -37,6 +37,11 @@ def blocks_of(m, n, tile_m, tile_n):
     return [(row, column) for row in range(0, m, tile_m) for column in range(0, n, tile_n)]
 
 
+def at_most(counts):
+    """Counts of what threads do together, as `together` shows them."""
+    return {name: f"{count}" for name, count in counts.items()}
+
+
 @cache
 def of_product(m, n, k, block):
     """A thread for each element, which loads a row of `a` and a column of `b`."""
@@ -64,13 +69,15 @@ def of_tiles(m, n, k):
                 loads = loads + requests_of(4 * ((first + y) * n + column)[of_b][None])
             stores = stores + requests_of(4 * (row * n + column)[(row < m) & (column < n)][None])
     times = len(blocks) * len(steps)
-    return needs(loads, stores) | {
-        "bank conflicts": 0,
-        "bytes of shared memory": 4 * 2 * 16 * 16,
-        "wavefronts of shared stores": 8 * 2 * times,
-        "wavefronts of shared loads": 8 * 2 * 16 * times,
-        "barriers": 2 * times,
-    }
+    return needs(loads, stores) | at_most(
+        {
+            "bank conflicts": 0,
+            "bytes of shared memory": 4 * 2 * 16 * 16,
+            "wavefronts of shared stores": 8 * 2 * times,
+            "wavefronts of shared loads": 8 * 2 * 16 * times,
+            "barriers": 2 * times,
+        }
+    )
 
 
 @cache
@@ -84,13 +91,15 @@ def of_transpose(rows, columns):
                 loads = loads + requests_of(4 * ((row + y) * columns + column + x)[column + x < columns][None])
             if column + y < columns:
                 stores = stores + requests_of(4 * ((column + y) * rows + row + x)[row + x < rows][None])
-    return needs(loads, stores) | {
-        "bank conflicts": 0,
-        "bytes of shared memory": 4 * 32 * 33,
-        "wavefronts of shared stores": 32 * len(blocks),
-        "wavefronts of shared loads": 32 * len(blocks),
-        "barriers": len(blocks),
-    }
+    return needs(loads, stores) | at_most(
+        {
+            "bank conflicts": 0,
+            "bytes of shared memory": 4 * 32 * 33,
+            "wavefronts of shared stores": 32 * len(blocks),
+            "wavefronts of shared loads": 32 * len(blocks),
+            "barriers": len(blocks),
+        }
+    )
 
 
 @cache
@@ -104,13 +113,15 @@ def of_blocked(m, n, k, a, b):
         loads = loads + _of_bias(min(64, n - column))
         stores = stores + _of_output(n, row, column, min(64, m - row), min(64, n - column))
     times = len(blocks) * -(-k // STEP)
-    return needs(loads, stores) | {
-        "bank conflicts": 0,
-        "bytes of shared memory": 4 * 2 * STEP * 68,
-        "wavefronts of shared stores": 8 * 4 * times,
-        "wavefronts of shared loads": 8 * STEP * 8 * times,
-        "barriers": 2 * times,
-    }
+    return needs(loads, stores) | at_most(
+        {
+            "bank conflicts": 0,
+            "bytes of shared memory": 4 * 2 * STEP * 68,
+            "wavefronts of shared stores": 8 * 4 * times,
+            "wavefronts of shared loads": 8 * STEP * 8 * times,
+            "barriers": 2 * times,
+        }
+    )
 
 
 def _of_tile(operand, along_size, size, k, first, first_k):

@@ -133,17 +133,17 @@ def _products(draw, st):
         _case(12, 10, 7, "each second column", "rows"), _case(12, 10, 7, "rows", "each second column", (0, 1)),
         _case(6, 7, 5, "one row", "overlapping"), _case(65, 3, 4), _case(3, 65, 4), _case(2, 130, 3, "columns", bias=2),
         _case(5, 4, 3, bias=0), _case(4, 5, 0), _case(0, 5, 4), _case(4, 0, 3), _case(1, 5, 3), _case(5, 1, 3, "rows", "columns"),
-        _case(130, 2, 3, relu=True), _case(1, 1, 1), _case(0, 4, 4), _case(0, 3, 3, "rows", "columns"),
+        _case(130, 2, 3, relu=True), _case(64, 3, 2), _case(3, 128, 2),
+        _case(1, 1, 1), _case(0, 4, 4), _case(0, 3, 3, "rows", "columns"),
     ],
     hint=first_of(
         explained(
             new="the result has memory of its own",
             kernels_and_blocks="one launch of `product_blocked`, with a block for each 64 x 64 elements: x along the columns, y "
-            "along the rows. Without elements there is none",
+            "along the rows. There is none only if the result has no elements",
             operands="the operands are only read",
             read_in_place="an operand that `prepare_matrix` takes as it is, is read where it is, without a copy",
-            result="the kernel has run, but its values are others: are all arguments those of the contract, in its order? The "
-            "kernel reads neighbouring elements of the bias",
+            epilogue="the kernel adds the bias and applies relu, and no other operator does. It reads neighbours of the bias",
         ),
         about_products,
     ),
@@ -189,8 +189,15 @@ def _product(cuda, a, b, bias, relu, needed):
     shown |= {
         "findings": findings,
         "read in place": [_is_of(*pair) for pair in zip(arguments[0], (a, b), strict=False)],
+        "epilogue": _epilogue(arguments[0], len(bias)),
     }
     return fewer_bytes(shown | {"result": result} | counts, needed)
+
+
+def _epilogue(arguments, count):
+    """The bias that a kernel got, and whether it applies relu."""
+    bias = arguments[2] if len(arguments) == 8 else None
+    return [bias[:count].tolist(), bool(arguments[7])] if isinstance(bias, np.ndarray) else None
 
 
 def _is_of(matrix, x):
@@ -208,6 +215,7 @@ def _(torch, a, b, bias, relu):
     shown = {"findings": [], "new": True, "kernels and blocks": kernels, "operands": True}
     if needed := _needed(a, b):
         shown |= {"read in place": [_is_taken(x)[0] if x.numel() else None for x in (a, b)]}
+        shown |= {"epilogue": [bias.tolist(), relu]}
     return shown | {"result": result.relu() if relu else result} | needed
 
 
