@@ -272,7 +272,7 @@ def _poisoned() -> list[str]:
             if path.suffix == ".npz"
             else path.read_text(encoding="utf-8")
             for path in folder.rglob("*")
-            if path.suffix in (".py", ".yaml", ".toml", ".h", ".txt", ".cpp", ".npz")
+            if path.suffix in (".py", ".yaml", ".toml", ".h", ".txt", ".cpp", ".md", ".npz")
         }
         wrong += [] if folder.name.endswith(digest_of_files(texts)) else [str(folder)]
     return wrong
