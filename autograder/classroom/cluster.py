@@ -34,6 +34,7 @@ from .grade import EngineLost, markers, verdicts_of
 
 MAX_RESULT = 20 << 20  # characters of a marked submission: its outputs have 4 Mi, and a verdict is short
 SAMPLED = 0.1  # of the submissions, besides the first, are marked on this machine too
+CONNECT_SECONDS = 10  # until a scheduler is taken to be absent
 
 
 @contextmanager
@@ -67,7 +68,7 @@ def _connected_to(address: str) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a table of versions that differ: `mark` looks at those that matter
             security = Security(require_encryption=True) if address.startswith("tls:") else None
-            return Client(address, timeout="10s", security=security)
+            return Client(address, timeout=CONNECT_SECONDS, security=security)
     except (OSError, ValueError) as error:
         raise GradingError(f"no scheduler answers at {address}: {error}") from None
     except TypeError:  # dask's own
