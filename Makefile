@@ -40,7 +40,6 @@ endif
 
 test-all: setup         ## run everything (hours), or a part of it: make test-all SHARD=3/8
 	@sh system.sh chromium hub
-	@$(PIP) --editable '.[dev,triton]' || true  # without Triton its tests are skipped
 	@$(BIN)/python docs/programs/browser/parts.py --lite || true
 	@SHARD=$(SHARD) $(BIN)/python -m pytest -n 2 -m "" --durations 10
 
