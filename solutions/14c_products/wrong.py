@@ -569,6 +569,14 @@ def product_blocked_source__steps_of_16():
     return changed(_BLOCKED, ("first += 8", "first += 16"))
 
 
+def product_blocked_source__neighbours_along_k_always():
+    loads = """for (int e = threadIdx.y * 16 + threadIdx.x; e < 512; e += 256) {
+      int i = row + e / 8, j = first + e % 8;
+      tile_a[e % 8][e / 8] = i < m && j < k ? a.elements[a.transposed ? j * a.ld + i : i * a.ld + j] : 0;
+    }"""
+    return changed(_BLOCKED, ("load_tile(tile_a, a, a.transposed, m, k, row, first);", loads))
+
+
 def product_blocked_source__sum_is_not_initialised():
     return changed(
         _BLOCKED, ("float sum[4][4] = {};", "float sum[4][4];\n  for (int i = 0; i < 16; i++) sum[i / 4][i % 4] = i;")

@@ -22,7 +22,7 @@ def operand_of(height, width, transposed, gap):
     cases=drawn(m=(1, 70), n=(1, 70), k=(0, 20), transposed=LAYOUTS, gaps=[[0, 0], [3, 0], [0, 5]], relu=(0, 1), seed=(0, 3)),
     edges=rows(
         "m n k transposed gaps relu seed",
-        (64, 64, 64, [False, False], [0, 0], 0, 0), (64, 64, 64, [True, True], [0, 0], 0, 1),
+        (64, 64, 64, [False, False], [0, 0], 0, 0), (64, 64, 128, [True, True], [0, 0], 0, 1),
         (64, 64, 16, [False, False], [0, 0], 1, 0), (20, 17, 34, [False, False], [0, 0], 0, 0),
         (20, 17, 34, [True, True], [3, 5], 1, 2),
         (70, 5, 9, [False, True], [0, 2], 0, 0), (5, 70, 9, [False, False], [1, 0], 1, 3), (65, 66, 7, [True, False], [0, 0], 0, 0),
