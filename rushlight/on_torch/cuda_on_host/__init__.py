@@ -41,6 +41,7 @@ ONLY_GCC = (
 )
 ONLY_GCC += " -fno-tree-ch -fno-tree-sink -fmax-errors=5"
 ONLY_GCC += " --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1"
+ONLY_CLANG = "-fsanitize-coverage=no-prune -fno-slp-vectorize -fno-vectorize -fno-unroll-loops"
 RUNTIME_FLAGS = "-std=c++17 -O2 -fPIC -shared -U_FORTIFY_SOURCE -fvisibility=hidden"
 HEADERS = {name: (HERE / name).read_text(encoding="utf-8") for name in ("device.h", "half.h")}
 RUNTIME = {name: (HERE / name).read_text(encoding="utf-8") for name in ("runtime.h", "threads.cpp", "accesses.cpp")}
@@ -51,6 +52,12 @@ EMPTY = dict.fromkeys(
 
 
 # Results -------------------------------------------------------------------------------------------------------------
+
+
+@functools.cache
+def is_clang(compiler: str) -> bool:
+    """Whether a compiler is clang, as it is on macOS under the name g++."""
+    return "clang" in subprocess.run([compiler, "--version"], capture_output=True, text=True).stdout
 
 
 @dataclass
@@ -224,7 +231,7 @@ class Module:
             'extern "C" void* cuda_host_touch() { static __thread char cuda_host_any; return &cuda_host_any; }\n'
         )
         name = compiler()
-        flags = KERNEL_FLAGS.split() + ([] if "clang" in Path(name).resolve().name else ONLY_GCC.split())
+        flags = KERNEL_FLAGS.split() + (ONLY_CLANG if is_clang(name) else ONLY_GCC).split()
         command = [name, *flags, "-I.", "-include", "device.h", "-x", "c++", "kernel.cu", "-lm", "-lc"]
         texts = {**HEADERS, **EMPTY, "kernel.cu": source}
         self._runtime = _runtime()

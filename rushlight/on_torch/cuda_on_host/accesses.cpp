@@ -231,11 +231,17 @@ void flush(int first, int end) {
 
 // What the compiler calls --------------------------------------------------------------------------------------------------
 
+// A struct whose size is no power of two, or that is aligned to less than its size: a device accesses its words one by one.
+static void record_range(void* address, size_t bytes, Kind kind, uintptr_t pc) {
+  const size_t step = (uintptr_t)address % 4 || bytes % 4 ? 1 : 4;
+  for (size_t i = 0; i < bytes; i += step) record((char*)address + i, (int)step, kind, pc | (uintptr_t)(i / step + 1) << 56);
+}
+
 #define CALLS(bytes) \
   EXPORT void __tsan_read##bytes(void* a) { record(a, bytes, LOAD, CALLER); } \
   EXPORT void __tsan_write##bytes(void* a) { record(a, bytes, STORE, CALLER); } \
-  EXPORT void __tsan_unaligned_read##bytes(void* a) { record(a, bytes, LOAD, CALLER); } \
-  EXPORT void __tsan_unaligned_write##bytes(void* a) { record(a, bytes, STORE, CALLER); } \
+  EXPORT void __tsan_unaligned_read##bytes(void* a) { record_range(a, bytes, LOAD, CALLER); } \
+  EXPORT void __tsan_unaligned_write##bytes(void* a) { record_range(a, bytes, STORE, CALLER); } \
   EXPORT void __tsan_volatile_read##bytes(void* a) { record(a, bytes, LOAD, CALLER, true); } \
   EXPORT void __tsan_volatile_write##bytes(void* a) { record(a, bytes, STORE, CALLER); }
 CALLS(1) CALLS(2) CALLS(4) CALLS(8) CALLS(16)
@@ -243,11 +249,6 @@ EXPORT void __tsan_init() {}
 EXPORT void __tsan_func_entry(void*) {}
 EXPORT void __tsan_func_exit() {}
 
-// A struct whose size is no power of two: the hardware loads its words one by one.
-static void record_range(void* address, size_t bytes, Kind kind, uintptr_t pc) {
-  const size_t step = (uintptr_t)address % 4 || bytes % 4 ? 1 : 4;
-  for (size_t i = 0; i < bytes; i += step) record((char*)address + i, (int)step, kind, pc | (uintptr_t)(i / step + 1) << 56);
-}
 EXPORT void __tsan_read_range(void* a, size_t n) { record_range(a, n, LOAD, CALLER); }
 EXPORT void __tsan_write_range(void* a, size_t n) { record_range(a, n, STORE, CALLER); }
 

@@ -17,8 +17,10 @@
 #define __align__(n) __attribute__((aligned(n)))
 // One block runs at a time, so a variable of the library's thread-local section is the block's own. The section holds nothing else.
 #if defined(__clang__)
-#define __shared__ static __thread __align__(16)
+#define CUDA_NOT_MERGED __attribute__((nomerge))  // calls in two branches are two calls
+#define __shared__ static __thread __align__(16) __attribute__((used))  // not split into elements
 #else
+#define CUDA_NOT_MERGED
 #define __shared__ static __constinit __thread __align__(16)  // it never has a guard
 #endif
 // `extern __shared__ float s[];` becomes `CUDA_DYNAMIC_SHARED(float, s);`
@@ -35,11 +37,19 @@ template <class V> __attribute__((always_inline)) inline void cuda_assign(V* to,
 }
 #define CUDA_ASSIGN(V) \
   __attribute__((always_inline)) V& operator=(const V& from) { cuda_assign(this, &from); return *this; }
+#if defined(__clang__)  // it would copy the elements of a new one
+#define CUDA_COPY(V) V() = default; __attribute__((always_inline)) V(const V& from) { cuda_assign(this, &from); }
+#define CUDA_OF_2(V, T) CUDA_ASSIGN(V) CUDA_COPY(V) constexpr V(T x, T y = {}) : x(x), y(y) {}
+#define CUDA_OF_4(V, T) CUDA_ASSIGN(V) CUDA_COPY(V) constexpr V(T x, T y = {}, T z = {}, T w = {}) : x(x), y(y), z(z), w(w) {}
+#else
+#define CUDA_OF_2(V, T) CUDA_ASSIGN(V)
+#define CUDA_OF_4(V, T) CUDA_ASSIGN(V)
+#endif
 #define CUDA_VECTORS(T, name) \
   struct name##1 { T x; }; \
-  struct __align__(2 * sizeof(T)) name##2 { T x, y; CUDA_ASSIGN(name##2) }; \
+  struct __align__(2 * sizeof(T)) name##2 { T x, y; CUDA_OF_2(name##2, T) }; \
   struct name##3 { T x, y, z; }; \
-  struct __align__(sizeof(T) < 8 ? 4 * sizeof(T) : 16) name##4 { T x, y, z, w; CUDA_ASSIGN(name##4) }; \
+  struct __align__(sizeof(T) < 8 ? 4 * sizeof(T) : 16) name##4 { T x, y, z, w; CUDA_OF_4(name##4, T) }; \
   CUDA_INLINE name##1 make_##name##1(T x) { return {x}; } \
   CUDA_INLINE name##2 make_##name##2(T x, T y) { return {x, y}; } \
   CUDA_INLINE name##3 make_##name##3(T x, T y, T z) { return {x, y, z}; } \
@@ -68,7 +78,7 @@ uint3 cuda_host_block_index() __attribute__((const));
 uint3 cuda_host_block_dim() __attribute__((const));
 uint3 cuda_host_grid_dim() __attribute__((const));
 void* cuda_host_dynamic_shared() __attribute__((const));
-void __syncthreads();
+CUDA_NOT_MERGED void __syncthreads();
 int __syncthreads_count(int predicate);
 void __threadfence();
 long long clock64();

@@ -311,3 +311,14 @@ def test_a_pointer_may_lie_before_its_array(small):
     small.launch("total", 1, 64, cuda.shifted(a[100:], 50), out)
     assert out == 64  # elements 50 to 113 of the base
     assert cuda.base_of(a[100:])[1] == 400
+
+
+@pytest.mark.sweep
+@pytest.mark.skipif(shutil.which("clang++") is None, reason="there is no clang++ here")
+def test_clang_finds_the_same_defects_and_loads_vectors_as_a_whole(monkeypatch):
+    monkeypatch.setenv("CXX", "clang++")
+    small = cuda.Module(DEFECTS + RIGHT)
+    for name in NAMES:
+        if name not in ("endless", "outside_stack"):  # clang moves the load out of the loop
+            test_a_defect_is_found_with_its_line_in_every_order(small, name)
+    test_a_vector_is_loaded_and_stored_as_a_whole()
