@@ -59,6 +59,7 @@ _LINES = [
     + [{"x": f32([2, 3]), "weight": f32(s), "eps": 1e-5} for s in ([2], [4], [1], [0], [1, 3], [2, 3], [])]
     + [{"x": f32([], [], 2), "weight": f32([1]), "eps": 1e-5}, {"x": i64([2, 3]), "weight": i64([3]), "eps": 1e-5}]
     + [{"x": f32([2, 3]), "weight": f64([3]), "eps": 1e-5}, {"x": f64([2, 3]), "weight": i64([3]), "eps": 1e-5}],
+    is_text=True,
     hint=_about_lines,
 )
 def rms_norm(xp, x, weight, eps):

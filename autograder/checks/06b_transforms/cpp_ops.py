@@ -88,7 +88,9 @@ def _about_the_process(case, mine, theirs):
     return None
 
 
-@program("on_torch.cpp_ops.rms_norm_source", cases=_lines, edges=_LINES, hint=_about_the_process, draws=12)
+@program(
+    "on_torch.cpp_ops.rms_norm_source", cases=_lines, edges=_LINES, is_text=True, hint=_about_the_process, draws=12
+)
 def lines_in_cpp(xp, x, weight, eps):
     text = xp.cpp_ops.rms_norm_source()
     operators = xp.cpp_ops.build(text)

@@ -89,7 +89,8 @@ WARPS, LARGEST_BLOCK, BLOCK = 4, 1024, 128
 @drawing
 def _tensors(draw, st):
     x = draw(tensors(st, (0, 4), 5, ("float32",)))
-    return {"x": x, "dim": draw(st.integers(-5, 4))}
+    ndim = max(1, len(x["tensor"]["sizes"]))
+    return {"x": x, "dim": draw(st.sampled_from([*range(-ndim, ndim), *range(-ndim - 1, ndim + 1)]))}
 
 
 def _x(dim, sizes, *others):

@@ -120,6 +120,7 @@ SMALL = {  # checks that draw fewer, and why
     "autograd.profiler_util.find_parents.deep": "one deep nesting, which shows whether an answer recurses",
     "autograd.profiler_util.device_times.recorded": "the recordings of a GPU",
     "profiler._utils.critical_path.long": "one long graph, which shows whether an answer recurses",
+    "aten.native.cuda.blas.fragment_position": "all registers of all lanes: 256",
     "course.anatomy.backward_graph": "small models by name, whose graphs a student draws",
     "together.fake_quantized_training": "the settings of one loop over pieces that have checks of their own",
     "together.dump": DUMPS,
