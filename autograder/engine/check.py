@@ -276,6 +276,12 @@ def is_on_torch(lab: str) -> bool:
     return _of_package(lab, "ON_TORCH", False)
 
 
+@cache
+def packages_of(lab: str) -> tuple[str, ...]:
+    """The packages that a lab needs beside the course's own, so that its sandbox has them. The package of its checks says so."""
+    return _of_package(lab, "PACKAGES", ())
+
+
 LONG_CASES = (
     "on_torch.custom_ops.",
     "on_torch.cpp_ops.",

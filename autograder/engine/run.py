@@ -35,6 +35,7 @@ from .check import (
     is_milestone,
     is_on_torch,
     missing_for_milestone,
+    packages_of,
     takes_long,
 )
 from .edition import edition, versions
@@ -287,6 +288,7 @@ class Session:
                 self.kernels,
                 self.filling,
                 self.lab.course.private_folders,
+                packages_of(self.lab.name),
             )
             if self.started:  # who ends process after process takes the machine's time
                 self.allowance.left -= self.sandbox.seconds

@@ -31,8 +31,11 @@ from typing import IO, TYPE_CHECKING, TypeVar
 with suppress(ImportError):  # a browser's Python has no processes
     import psutil
 
+from rushlight.inductor import triton_heuristics
+
 from ..language import phrase
 from . import seccomp
+from .check import packages_of
 from .devices import ON_CPU
 from .limits import WALL_CLOCK_FACTOR, WATCH_SECONDS, OwnTime, too_long
 from .observe import MAX_LINE, Malformed, NotGraded, SubjectDied, SubjectTimedOut, Tree, clean, encode, receive
@@ -47,6 +50,7 @@ PACKAGES = ("ipython", "matplotlib", "ml_dtypes", "numpy")  # and all that they 
 TORCH_PACKAGES = (*PACKAGES, "cloudpickle", "pyyaml", "torch")
 INDUCTOR = ("on_torch.custom_ops.register_",)  # exercises that a check compiles by torch's default backend
 CUDA = "aten.native.cuda."  # exercises that a check compiles and runs on the host
+TRITON = "triton"  # the package, which a lab may need
 COMPILED = ("utils.cpp_extension.", CUDA, "on_torch.cpp_ops.", *INDUCTOR)
 MEMORY = 2 << 30  # bytes of address space per process; with torch, of writable memory
 TORCH_SPACE = 64 << 30  # bytes of address space with torch: the libraries of a CUDA build are files of several GiB
@@ -88,8 +92,9 @@ _SERVE_TORCH = f"import gc; gc.disable(); import torch; {_SERVE}"  # so that the
 
 
 def unavailable(lab: Lab, isolated: bool) -> str | None:
-    """Why this machine cannot run submissions of a lab, with advice, or None. Without a sandbox they only need the compiler."""
-    return isolated and missing(lab.course.private_folders) or missing_compiler(lab)
+    """Why this machine cannot run submissions of a lab, with advice, or None. Without a sandbox they only need the compiler, and
+    Triton."""
+    return isolated and missing(lab.course.private_folders) or missing_compiler(lab) or missing_triton(lab)
 
 
 def missing(private: Sequence[Path] = ()) -> str | None:
@@ -125,6 +130,13 @@ def missing_compiler(lab: Lab) -> str | None:
         return f"lab {lab} compiles C++, and there is no compiler in {PATH}: `apt-get install g++`"
     if inductor and not Path(sysconfig.get_path("include"), "Python.h").exists():
         return f"lab {lab} compiles C++ for Python, and there is no Python.h: `apt-get install python3-dev`"
+    return None
+
+
+def missing_triton(lab: Lab) -> str | None:
+    """Why this machine cannot run the Triton of a lab, with advice, or None."""
+    if TRITON in packages_of(lab.name) and not triton_heuristics.is_installed():
+        return f"lab {lab} runs kernels in Triton: {triton_heuristics.NOT_INSTALLED}"
     return None
 
 

@@ -176,13 +176,18 @@ def interpreted() -> Iterator[None]:
         yield
         return
     options = interpreter.InterpreterOptions(debug=True, sanitize_overflow=False)
+    language = SimpleNamespace(__globals__={"tl": tl, "core": tl.core})
     with _one_at_a_time, triton.knobs.runtime.scope(), np.errstate(all="ignore"):
         triton.knobs.runtime.interpret = True
         changes: list[tuple[Any, str, Any]] = [(interpreter.interpreter_builder, "options", options)]
         for module in (tl, tl.standard):  # their functions are compiled if another library has imported Triton before
             functions = {name: value for name, value in vars(module).items() if isinstance(value, triton.JITFunction)}
             changes += [(module, name, _as_interpreted(value)) for name, value in functions.items()]
+        # The interpreter changes the language again in each call of a function in Triton, which takes longer than to run it, and
+        # does not undo this. Here it is changed once.
+        changes.append((interpreter, "_patch_lang", lambda function: interpreter._LangPatchScope()))
         before = [(owner, name, getattr(owner, name)) for owner, name, _ in changes]
+        changed = interpreter._patch_lang(language)
         try:
             for change in changes:
                 setattr(*change)
@@ -190,3 +195,4 @@ def interpreted() -> Iterator[None]:
         finally:
             for change in before:
                 setattr(*change)
+            changed.restore()

@@ -15,11 +15,26 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from importlib.util import find_spec
+from types import ModuleType
 from typing import Any
 
-from rushlight.inductor import triton_helpers
+NOT_INSTALLED = "Triton is not installed: `pip install triton==3.7.1` (Linux only)"
 
 ELEMENTS = {"pointwise": 256, "tiles": 1024, "reduction": 1024}  # of a block
+
+
+def is_installed() -> bool:
+    return find_spec("triton") is not None
+
+
+def require() -> ModuleType:
+    """The module `triton_helpers`, which imports Triton. Raises RuntimeError, with a way out, if Triton is not installed."""
+    if not is_installed():
+        raise RuntimeError(NOT_INSTALLED)
+    from rushlight.inductor import triton_helpers
+
+    return triton_helpers
 
 
 def block_sizes(size_hints: Mapping[str, int], hint: str | None = None) -> dict[str, int]:
@@ -95,10 +110,11 @@ class Launcher:
         Raises IndexError if an index that the kernel has read from memory is out of range."""
         numels = dict(zip(self.size_hints, arguments[-len(self.size_hints) :]))
         blocks = self.block_sizes()
-        if triton_helpers.INTERPRETED:
+        helpers = require()
+        if helpers.INTERPRETED:
             arguments = [Pointer(value) if hasattr(value, "data_ptr") else value for value in arguments]
         try:
-            with triton_helpers.interpreted():
+            with helpers.interpreted():
                 self.function[grid(numels, blocks)](*arguments, **blocks)
         except Exception as error:
             if isinstance(error.__cause__, AssertionError):
@@ -116,8 +132,13 @@ reduction = persistent_reduction = pointwise
 
 def triton(name: str, source: str, device_str: str) -> Launcher:
     """The launcher of the kernel in a module's text. Source: `torch/_inductor/async_compile.py`, `AsyncCompile.triton`."""
+    return loaded(name, source)[1][name]
+
+
+def loaded(name: str, source: str) -> tuple[str, dict[str, Any]]:
+    """The path under which Python knows a module's text, and the module's names. Raises RuntimeError if Triton is not installed."""
     path, space = f"<{name} {hashlib.sha256(source.encode()).hexdigest()[:16]}>", {}
     linecache.cache[path] = (len(source), None, source.splitlines(keepends=True), path)  # Triton reads the text again
-    with triton_helpers.interpreted():
+    with require().interpreted():
         exec(compile(source, path, "exec"), space)
-    return space[name]
+    return path, space

@@ -17,7 +17,7 @@ import numpy as np
 from rushlight.aten.strided import contiguous_strides, empty_strided, plain_alias, wrap_like
 from rushlight.autograd.grad_mode import no_grad
 from rushlight.c10.storage import Size
-from rushlight.inductor import codecache, externs
+from rushlight.inductor import codecache, externs, triton_heuristics
 from rushlight.inductor.cpp import PRELUDE, TYPES
 from rushlight.inductor.ir import ExternKernel, FallbackKernel, Kernel, Program, ReinterpretView
 from rushlight.inductor.memory import ALIGNMENT, Plan, is_triton, segments
@@ -166,11 +166,7 @@ class PythonWrapper:
 
     def launch(self, kernel: Kernel) -> str:
         """The call of a kernel in Triton. Its text becomes a part of the Python text."""
-        try:
-            from rushlight.inductor import triton_heuristics  # which imports Triton
-        except ImportError:
-            advice = "`pip install triton` (Linux; 200 MB to fetch, 700 MB on the disk)"
-            raise RuntimeError(f"Triton is not installed: {advice}") from None
+        triton_heuristics.require()
         self.names["async_compile"] = triton_heuristics
         text = f"{kernel.name} = async_compile.triton('{kernel.name}', '''{kernel.text}''', device_str='cpu')\n"
         self.kernels.append(text)

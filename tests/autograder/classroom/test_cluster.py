@@ -495,7 +495,7 @@ def test_a_worker_with_another_version_of_the_course_ends_grading_with_one_line(
     assert recorded(classroom) == []
 
 
-@pytest.mark.parametrize("lacks", ["missing", "missing_compiler"])
+@pytest.mark.parametrize("lacks", ["missing", "missing_compiler", "missing_triton"])
 def test_a_machine_without_a_sandbox_or_a_compiler_is_named(submissions, tmp_path, monkeypatch, lacks):
     shutil.copytree(submissions / "untouched", tmp_path / "submitted" / "ada")
     submission = Submission(Lab(LAB, Course(tmp_path)), "ada")

@@ -180,7 +180,7 @@ def test_in_an_export_a_submission_without_a_grade_is_not_graded_and_has_no_zero
     assert scores == {"ada": "not graded", "ben": "0.0"}
 
 
-@pytest.mark.parametrize("lacks", ["missing", "missing_compiler"])
+@pytest.mark.parametrize("lacks", ["missing", "missing_compiler", "missing_triton"])
 def test_a_bare_autograde_needs_what_grading_needs(monkeypatch, tmp_path, lacks):
     monkeypatch.setattr(sandbox, lacks, lambda *lab: "it lacks something")
     step = plugin.RunInSubject(seed_file=str(tmp_path / "seed"))

@@ -1,0 +1,50 @@
+"""Lab 14d, softmax: a row for each instance."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...engine.check import program
+from ..cases import drawn, rows
+from .launched import about_triton, inputs_of, memory_of, needs, ran, wanted
+
+
+def of_softmax(height, columns, row_stride, column_stride):
+    j = np.arange(columns)
+    loads = [i * row_stride + j * column_stride for i in range(height)]
+    return needs(x=("loaded of", loads), out=("stored in", [i * columns + j for i in range(height)]))
+
+
+@program(
+    "inductor.triton_templates.softmax_source",
+    cases=drawn(height=(1, 4), columns=(1, 70), transposed=bool, gap=(0, 2)),
+    edges=rows(
+        "height columns transposed gap",
+        (2, 16, False, 0), (3, 30, False, 0), (3, 30, False, 3), (4, 5, True, 1), (1, 1, False, 0), (5, 33, True, 0),
+        (2, 64, False, 1), (2, 1500, False, 4),
+    ),
+    is_text=True,
+    hint=about_triton,
+    draws=4,
+)  # fmt: skip
+def softmaxes_of_rows(rl, height, columns, transposed, gap):
+    strides, size = strides_of(height, columns, transposed, gap)
+    x, out = memory_of(rl, size, height * columns)
+    arguments = {"x": x, "out": out, "columns": columns, "row_stride": strides[0], "column_stride": strides[1]}
+    block, needed = 1 << (columns - 1).bit_length(), of_softmax(height, columns, *strides)
+    text = rl.inductor.triton_templates.softmax_source()
+    return ran(rl, text, "softmax", height, arguments, needed, BLOCK=block)
+
+
+def strides_of(height, columns, transposed, gap):
+    """The strides of a matrix, and the elements of its memory. Rows, or columns if it is transposed, have a gap between them."""
+    strides = (1, height + gap) if transposed else (columns + gap, 1)
+    return strides, 1 + (height - 1) * strides[0] + (columns - 1) * strides[1]
+
+
+@softmaxes_of_rows.oracle
+def _(torch, height, columns, transposed, gap):
+    strides, size = strides_of(height, columns, transposed, gap)
+    (memory,) = inputs_of(torch, size)
+    out = memory.as_strided((height, columns), strides).softmax(1).reshape(-1)
+    return wanted(of_softmax(height, columns, *strides), out=out)

@@ -1,0 +1,251 @@
+"""Kernels in Triton on a computer without a GPU: run by Triton's interpreter, and counted.
+
+The interpreter runs the instances of a kernel one after the other, and each operation on a whole block, with numpy. Here each load
+and store of an instance is recorded first: which elements of which argument, in which line. An access outside of all arguments ends
+the launch, and is a finding. In PyTorch: nothing. On a GPU, Nsight Compute counts, and compute-sanitizer finds.
+
+The interpreter is no GPU. Instances do not run at the same time, so a race between two of them is not found. There are no warps, so
+`num_warps`, `num_stages` and barriers have no effect. `tl.maximum` of a number and NaN is NaN here, and the number in a compiled
+kernel. The interpreter accepts more of Python than the compiler does, so `compile` runs the first step of the compiler too.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+
+from rushlight.aten.native.creation import from_numpy
+from rushlight.inductor import triton_heuristics
+
+SECTOR = 32  # bytes
+
+
+class KernelError(RuntimeError):
+    """An error of a kernel, with the line of its text."""
+
+
+@dataclass
+class Access:
+    """One load or store of one instance. A masked-off element is not accessed."""
+
+    kind: str  # "load" or "store"
+    argument: str  # the name of the parameter
+    line: int
+    instance: tuple[int, int, int]  # `tl.program_id` of the three axes
+    elements: (
+        np.ndarray
+    )  # numbers of elements, counted from the beginning of the argument's memory, in the order of the block
+    itemsize: int
+
+    @property
+    def bytes(self) -> int:
+        return self.elements.size * self.itemsize
+
+    @property
+    def sectors(self) -> int:
+        """Sectors of 32 bytes that these elements are in. Memory begins with a sector."""
+        return np.unique(self.elements * self.itemsize // SECTOR).size
+
+
+@dataclass
+class Finding:
+    """An access outside of all arguments. It has ended the launch."""
+
+    kind: str
+    line: int
+    instance: tuple[int, int, int]
+    count: int  # addresses
+    argument: str  # whose memory is nearest
+    element: int  # the first of them, counted from the beginning of this memory
+
+    def __str__(self) -> str:
+        addresses = f"{self.count} address{'es' * (self.count > 1)}"
+        where = f"the first is element {self.element} of {self.argument}"
+        return f"line {self.line}: a {self.kind} of {addresses} outside of all arguments, {where}, in instance {self.instance}"
+
+
+@dataclass
+class Result:
+    """The result of a launch. Values are in the arrays that were given."""
+
+    accesses: list[Access] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+
+    def of(self, kind: str, argument: str | None = None, line: int | None = None) -> list[Access]:
+        """The accesses of this kind, of one argument or of all, and of one line or of all."""
+        return [
+            access for access in self.accesses
+            if access.kind == kind and argument in (None, access.argument) and line in (None, access.line)
+        ]  # fmt: skip
+
+    def bytes(self, kind: str, argument: str | None = None, line: int | None = None) -> int:
+        return sum(access.bytes for access in self.of(kind, argument, line))
+
+    def sectors(self, kind: str, argument: str | None = None, line: int | None = None) -> int:
+        return sum(access.sectors for access in self.of(kind, argument, line))
+
+
+class Module:
+    """The kernels of a text.
+
+    Raises:
+        RuntimeError: Triton is not installed.
+        SyntaxError: the text is no Python.
+    """
+
+    def __init__(self, text: str):
+        self.text = text
+        self.path, space = triton_heuristics.loaded("kernel", text)
+        self.kernels = {name: value for name, value in space.items() if hasattr(value, "arg_names")}
+
+    def compile(self, name: str, *arguments: Any, **constexprs: Any) -> str:
+        """Translate a kernel to Triton's own intermediate language, as for an H100. The arguments are those of `launch`.
+
+        Raises KernelError if the compiler does not accept it. It translates nothing if an environment variable has said at the
+        import of Triton that kernels are interpreted.
+        """
+        from triton._C.libtriton import ir
+        from triton.backends.compiler import GPUTarget
+        from triton.compiler import ASTSource
+        from triton.compiler.compiler import make_backend
+        from triton.runtime.jit import mangle_type
+
+        function, space = self._kernel(name), {}
+        exec(compile(self.text, self.path, "exec"), space)  # as functions that are compiled
+        if not hasattr(space[name], "cache_key"):
+            return ""
+        types = [mangle_type(triton_heuristics.Pointer(x) if _is_tensor(x) else x) for x in map(_as_tensor, arguments)]
+        signature = dict(zip(function.arg_names, types)) | dict.fromkeys(constexprs, "constexpr")
+        target = GPUTarget("cuda", 90, 32)
+        backend, context = make_backend(target), ir.context()
+        ir.load_dialects(context)
+        backend.load_dialects(context)
+        options = backend.parse_options({})
+        functions = backend.get_codegen_implementation(options), backend.get_module_map()
+        try:
+            return str(ASTSource(space[name], signature, constexprs).make_ir(target, options, *functions, context))
+        except Exception as error:
+            raise KernelError(self._compile_error(error, function)) from None
+
+    def launch(self, name: str, grid: int | Sequence[int], *arguments: Any, **constexprs: Any) -> Result:
+        """Run a kernel on a grid of instances.
+
+        Args:
+            grid: a number, or up to three.
+            arguments: a tensor or an array for each pointer, a number for each number. Arrays are changed in place. A view is a
+                pointer to its first element, and all of its storage may be accessed.
+            constexprs: the values of the other parameters.
+
+        Raises:
+            KernelError: an error in the kernel, with its line.
+            ValueError: there is no such kernel.
+        """
+        function, values = self._kernel(name), [*map(_as_tensor, arguments)]
+        tensors = {parameter: value for parameter, value in zip(function.arg_names, values) if _is_tensor(value)}
+        pointers = [triton_heuristics.Pointer(value) if _is_tensor(value) else value for value in values]
+        sizes = (grid,) if isinstance(grid, int) else tuple(grid)
+        with watched(tensors, self.path) as result, triton_heuristics.require().interpreted():
+            try:
+                function[sizes](*pointers, **constexprs)
+            except Exception as error:
+                raise KernelError(self._run_error(error)) from error
+        return result
+
+    def _kernel(self, name: str) -> Any:
+        if name not in self.kernels:
+            raise ValueError(f"the text has no kernel {name!r} with @triton.jit: its kernels are {[*self.kernels]}")
+        return self.kernels[name]
+
+    def _run_error(self, error: Exception) -> str:
+        cause = error.__cause__ or error
+        lines, traceback = [], cause.__traceback__
+        while traceback is not None:
+            lines += [traceback.tb_lineno] * (traceback.tb_frame.f_code.co_filename == self.path)
+            traceback = traceback.tb_next
+        return f"line {lines[-1]}: " * bool(lines) + f"{type(cause).__name__}: {cause}"
+
+    def _compile_error(self, error: Exception, function: Any) -> str:
+        """The error of the compiler without the text that it repeats. It counts lines from the kernel's `def`."""
+        line, said = getattr(getattr(error, "node", None), "lineno", None), ""
+        while error is not None:
+            said = getattr(error, "error_message", None) or ("" if hasattr(error, "node") else str(error)) or said
+            error = error.__cause__
+        of_kernel = next(
+            n for n, of in enumerate(self.text.splitlines(), 1) if of.startswith(f"def {function.__name__}(")
+        )
+        return (f"line {of_kernel + line - 1}: " if line else "") + f"Triton's compiler: {said}"
+
+
+def _as_tensor(value: Any) -> Any:
+    return from_numpy(value) if isinstance(value, np.ndarray) else value
+
+
+def _is_tensor(value: Any) -> bool:
+    return hasattr(value, "data_ptr")
+
+
+class _Outside(Exception):
+    pass
+
+
+@contextmanager
+def watched(tensors: Mapping[str, Any], path: str) -> Iterator[Result]:
+    """Within: each load and store of an interpreted kernel, whose text has this path, is recorded. The first one outside of the
+    tensors' memory ends the launch, with a finding and without an exception. Without this, a kernel reads what is there, or the
+    process ends."""
+    from triton.runtime.interpreter import interpreter_builder as builder
+
+    result = Result()
+    memory = [(name, tensor.untyped_storage()) for name, tensor in tensors.items()]
+    ranges = [(name, storage.data_ptr(), storage.data_ptr() + storage.nbytes()) for name, storage in memory]
+
+    def record(kind: str, pointers: Any, mask: Any) -> None:
+        itemsize = max(1, pointers.get_element_ty().primitive_bitwidth // 8)
+        taking_part = np.broadcast_to(np.asarray(mask.data), pointers.data.shape)
+        addresses = pointers.data[taking_part].astype(np.int64)
+        line, instance = _line(path), builder.grid_idx
+        for name, begin, end in ranges:
+            inside = (begin <= addresses) & (addresses + itemsize <= end)
+            if inside.any():
+                elements = (addresses[inside] - begin) // itemsize
+                result.accesses.append(Access(kind, name, line, instance, elements, itemsize))
+                addresses = addresses[~inside]
+        if addresses.size:
+            first = int(addresses[0])
+            name, begin, _ = min(ranges, key=lambda of: max(of[1] - first, first - of[2]))
+            result.findings.append(Finding(kind, line, instance, addresses.size, name, (first - begin) // itemsize))
+            raise _Outside
+
+    def watching(kind: str, run: Callable, pointers: int, mask: int | None) -> Callable:
+        def call(*arguments: Any) -> Any:
+            of = arguments[pointers]
+            record(kind, of, np.ones(of.data.shape, bool) if mask is None else arguments[mask])
+            return run(*arguments)
+
+        return call
+
+    hooks = {
+        "create_masked_load": ("load", 0, 1), "create_masked_store": ("store", 0, 2),
+        "create_atomic_rmw": ("store", 1, 3), "create_atomic_cas": ("store", 0, None),
+    }  # fmt: skip
+    changes = {name: watching(kind, getattr(builder, name), *positions) for name, (kind, *positions) in hooks.items()}
+    with patch.multiple(builder, **changes):
+        try:
+            yield result
+        except Exception:
+            if not result.findings:
+                raise
+
+
+def _line(path: str) -> int:
+    """The line of the text that runs now."""
+    frame = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename != path:
+        frame = frame.f_back
+    return frame.f_lineno if frame else 0
