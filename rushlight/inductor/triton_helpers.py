@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import triton
 import triton.language as tl
+from triton._utils import canonicalize_dtype
 from triton.language import math  # noqa: F401  (kernels import it)
 from triton.runtime import interpreter
 
@@ -163,6 +164,15 @@ else:
 _one_at_a_time = threading.RLock()  # the interpreter changes Triton's modules for all threads
 
 
+def type_of(value: Any) -> str:
+    """The type of an argument, as in a kernel's signature. Triton's own function imports torch, if it is installed."""
+    if hasattr(value, "data_ptr"):
+        return f"*{canonicalize_dtype(value.dtype)}"
+    if isinstance(value, int) and not isinstance(value, bool):
+        return "i32" if -(2**31) <= value < 2**31 else "i64" if value < 2**63 else "u64"
+    return "u1" if isinstance(value, bool) else "fp32"
+
+
 @cache
 def _as_interpreted(function: Any) -> Any:
     return interpreter.InterpretedFunction(function.fn)
@@ -183,6 +193,7 @@ def interpreted() -> Iterator[None]:
         for module in (tl, tl.standard):  # their functions are compiled if another library has imported Triton before
             functions = {name: value for name, value in vars(module).items() if isinstance(value, triton.JITFunction)}
             changes += [(module, name, _as_interpreted(value)) for name, value in functions.items()]
+        changes.append((triton.runtime.jit, "mangle_type", type_of))
         # The interpreter changes the language again in each call of a function in Triton, which takes longer than to run it, and
         # does not undo this. Here it is changed once.
         changes.append((interpreter, "_patch_lang", lambda function: interpreter._LangPatchScope()))

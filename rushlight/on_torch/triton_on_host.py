@@ -114,13 +114,13 @@ class Module:
         from triton.backends.compiler import GPUTarget
         from triton.compiler import ASTSource
         from triton.compiler.compiler import make_backend
-        from triton.runtime.jit import mangle_type
 
         function, space = self._kernel(name), {}
         exec(compile(self.text, self.path, "exec"), space)  # as functions that are compiled
         if not hasattr(space[name], "cache_key"):
             return ""
-        types = [mangle_type(triton_heuristics.Pointer(x) if _is_tensor(x) else x) for x in map(_as_tensor, arguments)]
+        type_of = triton_heuristics.require().type_of
+        types = [type_of(_as_pointer(value)) for value in map(_as_tensor, arguments)]
         signature = dict(zip(function.arg_names, types)) | dict.fromkeys(constexprs, "constexpr")
         target = GPUTarget("cuda", 90, 32)
         backend, context = make_backend(target), ir.context()
@@ -148,7 +148,7 @@ class Module:
         """
         function, values = self._kernel(name), [*map(_as_tensor, arguments)]
         tensors = {parameter: value for parameter, value in zip(function.arg_names, values) if _is_tensor(value)}
-        pointers = [triton_heuristics.Pointer(value) if _is_tensor(value) else value for value in values]
+        pointers = [*map(_as_pointer, values)]
         sizes = (grid,) if isinstance(grid, int) else tuple(grid)
         with watched(tensors, self.path) as result, triton_heuristics.require().interpreted():
             try:
@@ -184,6 +184,10 @@ class Module:
 
 def _as_tensor(value: Any) -> Any:
     return from_numpy(value) if isinstance(value, np.ndarray) else value
+
+
+def _as_pointer(value: Any) -> Any:
+    return triton_heuristics.Pointer(value) if _is_tensor(value) else value
 
 
 def _is_tensor(value: Any) -> bool:
