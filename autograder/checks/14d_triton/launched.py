@@ -110,8 +110,9 @@ def _is_in_language(module, name):
 _endless = set()  # texts
 
 
-def ran(rl, text, kernel, grid, arguments, needed, **constexprs):
-    """What a launch of a kernel shows: findings, counts, and the outputs, which are the arguments that `needed` has stores of."""
+def ran(rl, text, kernel, grid, arguments, needed, order=None, **constexprs):
+    """What a launch of a kernel shows: findings, counts, and the outputs, which are the arguments that `needed` has stores of. With
+    `order` also what this function returns of the first element of `out` that each instance stores."""
     from rushlight.inductor import triton_heuristics
     from rushlight.utils.child import run_in_child
 
@@ -130,7 +131,9 @@ def ran(rl, text, kernel, grid, arguments, needed, **constexprs):
             raise ChildProcessError(_ENDLESS) from None
         raise
     outputs = {name: rl.from_numpy(array) for name, array in shown["outputs"].items()}
-    return {"not in the language": [], "findings": shown["findings"]} | outputs | shown["counts"]
+    before = {name: shown[name] for name in ("findings", "rounded to TF32")}
+    order = {"order of instances": order(shown["first"])} if order else {}
+    return {"not in the language": []} | before | outputs | order | shown["counts"]
 
 
 _ENDLESS = f"the kernel was stopped after {SECONDS} seconds: it has a loop without an end"
@@ -140,11 +143,33 @@ def _launch(text, kernel, grid, arguments, needed, constexprs):
     from rushlight.on_torch.triton_on_host import Module
 
     module = Module(text)
-    module.compile(kernel, *arguments.values(), **constexprs)
+    translated = module.compile(kernel, *arguments.values(), **constexprs)
     result = module.launch(kernel, grid, *arguments.values(), **constexprs)
     outputs = {name: arguments[name] for name in arguments if f"sectors stored in {name}" in needed}
     findings = [finding_of(text, each) for each in result.findings]
-    return {"findings": findings, "outputs": outputs, "counts": counted(text, result, needed)}
+    first = {}  # of the output, by the instance that stores it
+    for access in result.of("store", "out"):
+        element = int(access.elements.min())
+        first[access.instance] = min(first.get(access.instance, element), element)
+    shown = {"findings": findings, "rounded to TF32": "inputPrecision = tf32," in translated, "outputs": outputs}
+    return shown | {"first": [first[instance] for instance in sorted(first)], "counts": counted(text, result, needed)}
+
+
+def on_board(text, kernel, grid, arguments, **constexprs):
+    """What a launch asks for, as numbers for the board."""
+    from rushlight.utils.child import run_in_child
+
+    return run_in_child(_count, text, kernel, grid, arguments, constexprs, seconds=SECONDS)
+
+
+def _count(text, kernel, grid, arguments, constexprs):
+    from rushlight.on_torch.triton_on_host import Module
+
+    result = Module(text).launch(kernel, grid, *arguments.values(), **constexprs)
+    return {
+        "bytes": result.bytes("load") + result.bytes("store"),
+        "sectors": result.sectors("load") + result.sectors("store"),
+    }
 
 
 def counted(text, result, needed):
@@ -184,15 +209,15 @@ def memory_of(rl, *counts):
 
 def wanted(needed, **outputs):
     """What a right launch shows, in torch."""
-    return {"not in the language": [], "findings": []} | outputs | needed
+    return {"not in the language": [], "findings": [], "rounded to TF32": False} | outputs | needed
 
 
 # What is needed ------------------------------------------------------------------------------------------------------
 
 
 def needs(**accesses):
-    """What is needed, by the names in `counted`. An argument has a kind, "loaded of" or "stored in", and an array with the numbers of
-    the elements for each access of an instance."""
+    """What is needed, by the names in `counted`. An argument has a kind, "loaded of" or "stored in", and for each access of an
+    instance an array with the numbers of the elements."""
     shown = {}
     for name, (kind, blocks) in accesses.items():
         sectors = sum(np.unique(block * 4 // 32).size for block in blocks)
@@ -221,7 +246,11 @@ def about_triton(case, mine, theirs):
     if name == "findings":
         finding = next((each for each in field(mine, name) if isinstance(each, str)), "")
         return f"{finding}. Which elements of the block does the array not have? Its mask must be False there"
-    if name == "out":
+    if name == "rounded to TF32":
+        return '`tl.dot` rounds float32 to the 10 bits of TF32 on a GPU, unless you ask for `input_precision="ieee"`'
+    if name == "order of instances":
+        return "which tile does each instance compute? `grouped` has the order"
+    if name in ("out", "logsumexp"):
         return _about_output(values(field(mine, name)), values(field(theirs, name)))
     if name is not None and " of " in name or " in " in name:
         count, comma, line = str(field(mine, name)).partition(",")

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...engine.check import program
 from ..cases import drawn, rows
-from .launched import about_triton, inputs_of, memory_of, needs, ran, wanted
+from .launched import about_triton, inputs_of, memory_of, needs, on_board, ran, wanted
 
 
 def of_softmax(height, columns, row_stride, column_stride):
@@ -40,6 +40,14 @@ def strides_of(height, columns, transposed, gap):
     """The strides of a matrix, and the elements of its memory. Rows, or columns if it is transposed, have a gap between them."""
     strides = (1, height + gap) if transposed else (columns + gap, 1)
     return strides, 1 + (height - 1) * strides[0] + (columns - 1) * strides[1]
+
+
+@softmaxes_of_rows.counted(bytes=2 * 4 * 4 * 600, sectors=2 * 4 * 75)
+def _(rl):
+    """Four rows of 600."""
+    x, out = memory_of(rl, 2400, 2400)
+    arguments = {"x": x, "out": out, "columns": 600, "row_stride": 600, "column_stride": 1}
+    return on_board(rl.inductor.triton_templates.softmax_source(), "softmax", 4, arguments, BLOCK=1024)
 
 
 @softmaxes_of_rows.oracle

@@ -1,0 +1,81 @@
+"""Lab 14d, attention by blocks of queries and keys."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...engine.check import program
+from ..cases import drawn, rows
+from .launched import about_triton, inputs_of, memory_of, needs, on_board, ran, wanted
+
+SIZE = 16
+
+
+def of_attention(heads, queries, keys, causal, block_q, block_k):
+    """What an instance needs, in the order of the instances."""
+    query, key, logsumexp, d = [], [], [], np.arange(SIZE)
+    for first in range(0, queries, block_q):
+        end = min(keys, first + block_q) if causal else keys
+        for head in range(heads):
+            i = head * queries + np.arange(first, min(queries, first + block_q))
+            query.append((i[:, None] * SIZE + d).reshape(-1))
+            logsumexp.append(i)
+            for begin in range(0, end, block_k):
+                j = head * keys + np.arange(begin, min(keys, begin + block_k))
+                key.append((j[:, None] * SIZE + d).reshape(-1))
+    loads = {"query": query, "key": key, "value": key}
+    stores = {"out": query, "logsumexp": logsumexp}
+    of_loads = {name: ("loaded of", blocks) for name, blocks in loads.items()}
+    return needs(**of_loads, **{name: ("stored in", blocks) for name, blocks in stores.items()})
+
+
+@program(
+    "inductor.triton_templates.attention_source",
+    cases=drawn(heads=(1, 2), queries=(1, 40), keys=(1, 40), causal=bool, blocks=[[16, 16], [32, 16], [16, 32]], scale=[0.25, 1.0]),
+    edges=rows(
+        "heads queries keys causal blocks scale",
+        (1, 16, 16, False, [16, 16], 0.25), (1, 16, 48, False, [16, 16], 0.25), (1, 48, 48, True, [16, 16], 0.25),
+        (2, 20, 20, False, [16, 16], 0.25), (2, 37, 37, True, [16, 16], 0.25), (1, 40, 40, True, [32, 16], 1.0),
+        (1, 40, 40, True, [16, 32], 0.25), (1, 5, 40, True, [16, 16], 0.25), (1, 40, 5, True, [16, 16], 0.25),
+        (1, 1, 1, False, [16, 16], 0.25), (1, 20, 40, False, [16, 16], 1024.0), (1, 33, 33, True, [16, 16], 1024.0),
+    ),
+    is_text=True,
+    hint=about_triton,
+    draws=3,
+)  # fmt: skip
+def attentions(rl, heads, queries, keys, causal, blocks, scale):
+    block_q, block_k = blocks
+    constexprs = {"CAUSAL": causal, "SIZE": SIZE, "BLOCK_Q": block_q, "BLOCK_K": block_k}
+    arguments = arguments_of(rl, heads, queries, keys, scale)
+    needed, grid = of_attention(heads, queries, keys, causal, block_q, block_k), (-(-queries // block_q), heads)
+    text = rl.inductor.triton_templates.attention_source()
+    return ran(rl, text, "attention", grid, arguments, needed, **constexprs)
+
+
+def arguments_of(rl, heads, queries, keys, scale):
+    sizes = [heads * queries * SIZE, *2 * [heads * keys * SIZE]]
+    query, key, value, out = memory_of(rl, *sizes, heads * queries * SIZE)
+    logsumexp = memory_of(rl, heads * queries)[0]
+    arrays = {"query": query, "key": key, "value": value, "out": out, "logsumexp": logsumexp}
+    return arrays | {"queries": queries, "keys": keys, "scale": scale}
+
+
+@attentions.counted()
+def _(rl):
+    """Two heads, 64 queries and keys, blocks of 32, causal."""
+    constexprs = {"CAUSAL": True, "SIZE": SIZE, "BLOCK_Q": 32, "BLOCK_K": 32}
+    text = rl.inductor.triton_templates.attention_source()
+    return on_board(text, "attention", (2, 2), arguments_of(rl, 2, 64, 64, 0.25), **constexprs)
+
+
+@attentions.oracle
+def _(torch, heads, queries, keys, causal, blocks, scale):
+    sizes = [heads * queries * SIZE, *2 * [heads * keys * SIZE]]
+    query, key, value = (x.reshape(heads, -1, SIZE) for x in inputs_of(torch, *sizes))
+    attention = torch.nn.functional.scaled_dot_product_attention
+    out = attention(query, key, value, is_causal=causal, scale=scale)
+    scores = query @ key.mT * scale
+    if causal:
+        scores = scores.masked_fill(torch.ones(queries, keys).triu(1).bool(), -float("inf"))
+    outputs = {"out": out.reshape(-1), "logsumexp": scores.logsumexp(-1).reshape(-1)}
+    return wanted(of_attention(heads, queries, keys, causal, *blocks), **outputs)
