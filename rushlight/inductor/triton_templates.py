@@ -152,8 +152,8 @@ def attention_source() -> str:
 
     The grid is (blocks of `BLOCK_Q` queries, heads). An instance goes along the keys in blocks of `BLOCK_K`, with the largest score
     and the sum so far (`merge_partials` of lab 12b). All three sizes are powers of two, and at least 16. Scores are never in
-    memory. No exponential overflows. The products are not rounded to TF32: `input_precision="ieee"`. No element beyond the arrays is
-    read or written.
+    memory. No exponential overflows. The products are not rounded to TF32: `input_precision="ieee"`. No element beyond the arrays
+    is read or written.
 
     The budget: an instance loads each of its queries once, and each key and value once. If `CAUSAL` is true, it loads no block of
     keys that is beyond the last query of its block, where the block has `BLOCK_Q` queries, also if there are fewer. Each element of
