@@ -12,7 +12,7 @@ kernel. The interpreter accepts more of Python than the compiler does, so `compi
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -38,10 +38,9 @@ class Access:
     argument: str  # the name of the parameter
     line: int
     instance: tuple[int, int, int]  # `tl.program_id` of the three axes
-    elements: (
-        np.ndarray
-    )  # numbers of elements, counted from the beginning of the argument's memory, in the order of the block
+    elements: np.ndarray  # their numbers in the argument, in the order of the block
     itemsize: int
+    offset: int  # bytes from the beginning of the argument's memory to its first element
 
     @property
     def bytes(self) -> int:
@@ -50,7 +49,7 @@ class Access:
     @property
     def sectors(self) -> int:
         """Sectors of 32 bytes that these elements are in. Memory begins with a sector."""
-        return np.unique(self.elements * self.itemsize // SECTOR).size
+        return np.unique((self.offset + self.elements * self.itemsize) // SECTOR).size
 
 
 @dataclass
@@ -61,8 +60,8 @@ class Finding:
     line: int
     instance: tuple[int, int, int]
     count: int  # addresses
-    argument: str  # whose memory is nearest
-    element: int  # the first of them, counted from the beginning of this memory
+    argument: str  # the one that is nearest
+    element: int  # the first of them, counted from the first element of this argument
 
     def __str__(self) -> str:
         addresses = f"{self.count} address{'es' * (self.count > 1)}"
@@ -138,8 +137,8 @@ class Module:
 
         Args:
             grid: a number, or up to three.
-            arguments: a tensor or an array for each pointer, a number for each number. Arrays are changed in place. A view is a
-                pointer to its first element, and all of its storage may be accessed.
+            arguments: a tensor or an array for each pointer, a number for each number. Arrays are changed in place. The pointer is
+                to the first element, and no memory before it or behind the last element may be accessed.
             constexprs: the values of the other parameters.
 
         Raises:
@@ -201,50 +200,75 @@ class _Outside(Exception):
 @contextmanager
 def watched(tensors: Mapping[str, Any], path: str) -> Iterator[Result]:
     """Within: each load and store of an interpreted kernel, whose text has this path, is recorded. The first one outside of the
-    tensors' memory ends the launch, with a finding and without an exception. Without this, a kernel reads what is there, or the
-    process ends."""
+    tensors' elements ends the launch, with a finding and without an exception. Without this, a kernel reads what is there, or the
+    process ends. Elements that a load without `other` masks off are NaN, or large integers, because a compiled kernel has anything
+    there."""
+    from triton.runtime.interpreter import TensorHandle
     from triton.runtime.interpreter import interpreter_builder as builder
+    from triton.runtime.interpreter import interpreter_semantic as semantic
 
-    result = Result()
-    memory = [(name, tensor.untyped_storage()) for name, tensor in tensors.items()]
-    ranges = [(name, storage.data_ptr(), storage.data_ptr() + storage.nbytes()) for name, storage in memory]
+    result, memory = Result(), [(name, tensor.data_ptr(), *_reach(tensor)) for name, tensor in tensors.items()]
 
     def record(kind: str, pointers: Any, mask: Any) -> None:
         itemsize = max(1, pointers.get_element_ty().primitive_bitwidth // 8)
         taking_part = np.broadcast_to(np.asarray(mask.data), pointers.data.shape)
         addresses = pointers.data[taking_part].astype(np.int64)
         line, instance = _line(path), builder.grid_idx
-        for name, begin, end in ranges:
-            inside = (begin <= addresses) & (addresses + itemsize <= end)
+        for name, begin, nbytes, offset in memory:
+            inside = (begin <= addresses) & (addresses + itemsize <= begin + nbytes)
             if inside.any():
                 elements = (addresses[inside] - begin) // itemsize
-                result.accesses.append(Access(kind, name, line, instance, elements, itemsize))
+                result.accesses.append(Access(kind, name, line, instance, elements, itemsize, offset))
                 addresses = addresses[~inside]
         if addresses.size:
             first = int(addresses[0])
-            name, begin, _ = min(ranges, key=lambda of: max(of[1] - first, first - of[2]))
+            name, begin, *_ = min(memory, key=lambda of: max(of[1] - first, first - of[1] - of[2]))
             result.findings.append(Finding(kind, line, instance, addresses.size, name, (first - begin) // itemsize))
             raise _Outside
 
-    def watching(kind: str, run: Callable, pointers: int, mask: int | None) -> Callable:
-        def call(*arguments: Any) -> Any:
-            of = arguments[pointers]
-            record(kind, of, np.ones(of.data.shape, bool) if mask is None else arguments[mask])
-            return run(*arguments)
+    def load_any(pointers: Any, mask: Any, other: Any, *rest: Any) -> Any:
+        nonlocal is_undefined
+        is_undefined = other is None  # the interpreter passes None for 0, too
+        return load_semantics(pointers, mask, other, *rest)
 
-        return call
+    def load(pointers: Any, mask: Any, other: Any, *rest: Any) -> Any:
+        record("load", pointers, mask)
+        if other is None and is_undefined:
+            dtype = pointers.get_element_ty()
+            undefined = builder.get_null_value(dtype).data.dtype
+            value = np.nan if undefined.kind == "f" else undefined.kind == "b" or np.iinfo(undefined).max // 3
+            other = TensorHandle(np.full(pointers.data.shape, value, undefined), dtype)
+        return before["create_masked_load"](pointers, mask, other, *rest)
 
-    hooks = {
-        "create_masked_load": ("load", 0, 1), "create_masked_store": ("store", 0, 2),
-        "create_atomic_rmw": ("store", 1, 3), "create_atomic_cas": ("store", 0, None),
-    }  # fmt: skip
-    changes = {name: watching(kind, getattr(builder, name), *positions) for name, (kind, *positions) in hooks.items()}
-    with patch.multiple(builder, **changes):
+    def store(pointers: Any, value: Any, mask: Any, *rest: Any) -> Any:
+        record("store", pointers, mask)
+        return before["create_masked_store"](pointers, value, mask, *rest)
+
+    def update(operation: Any, pointers: Any, value: Any, mask: Any, *rest: Any) -> Any:
+        record("store", pointers, mask)
+        return before["create_atomic_rmw"](operation, pointers, value, mask, *rest)
+
+    def exchange(pointers: Any, *rest: Any) -> Any:
+        record("store", pointers, np.ones(pointers.data.shape, bool))
+        return before["create_atomic_cas"](pointers, *rest)
+
+    hooks = {"create_masked_load": load, "create_masked_store": store}
+    hooks |= {"create_atomic_rmw": update, "create_atomic_cas": exchange}
+    before = {name: getattr(builder, name) for name in hooks}
+    is_undefined, load_semantics = False, semantic.load
+    with patch.multiple(builder, **hooks), patch.object(semantic, "load", load_any):
         try:
             yield result
         except Exception:
             if not result.findings:
                 raise
+
+
+def _reach(tensor: Any) -> tuple[int, int]:
+    """Bytes from a tensor's first element to the end of its last one, and from the beginning of its storage to its first one."""
+    last = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride()))
+    itemsize = tensor.element_size()
+    return itemsize * (last + 1) * (tensor.numel() > 0), itemsize * tensor.storage_offset()
 
 
 def _line(path: str) -> int:

@@ -2,8 +2,6 @@
 
 import ctypes
 import hashlib
-from contextlib import contextmanager
-from unittest.mock import patch
 
 import numpy as np
 
@@ -52,41 +50,16 @@ def run_kernels(program, inputs):
 def run_triton(program, inputs):
     """The results of a graph after scheduling with kernels in Triton: these are interpreted, every call by the eager kernel."""
     from rushlight.inductor import triton_heuristics
+    from rushlight.on_torch import triton_on_host
 
     def call(step, memory):
-        tensors = [memory[name] for name in step.arguments]
+        tensors = {name: memory[name] for name in step.arguments}
         kernel = triton_heuristics.triton(step.name, step.text, "cpu")
-        with watched(tensors):
-            kernel.run(*tensors, *step.numels)
+        with triton_on_host.watched(tensors, kernel.function.fn.__code__.co_filename) as result:
+            kernel.run(*tensors.values(), *step.numels)
+        assert not result.findings, result.findings[0]
 
     return _run(program, program.steps, inputs, call)
-
-
-@contextmanager
-def watched(tensors):
-    """Within: an interpreted kernel that reads or writes an address outside of these tensors raises. Without this, it reads what is
-    there, or the process ends."""
-    from triton.runtime.interpreter import interpreter_builder as builder
-
-    memory = [(each.data_ptr(), each.data_ptr() + elements(each).nbytes) for each in tensors]
-    load, store = builder.create_masked_load, builder.create_masked_store
-
-    def look(pointers, mask):
-        first = pointers.data[np.broadcast_to(mask.data, pointers.data.shape)].astype(np.int64)
-        last = first + max(1, pointers.get_element_ty().primitive_bitwidth // 8)
-        if not np.logical_or.reduce([(begin <= first) & (last <= end) for begin, end in memory]).all():
-            raise RuntimeError("an access outside of all tensors")
-
-    def watched_load(pointers, mask, *rest):
-        look(pointers, mask)
-        return load(pointers, mask, *rest)
-
-    def watched_store(pointers, value, mask, *rest):
-        look(pointers, mask)
-        return store(pointers, value, mask, *rest)
-
-    with patch.multiple(builder, create_masked_load=watched_load, create_masked_store=watched_store):
-        yield
 
 
 def build(found, layouts, flags=("-O1",)):
