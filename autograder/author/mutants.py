@@ -408,6 +408,26 @@ def cuda(node: ast.AST, parameters: list[str]) -> Iterator[ast.AST]:
             yield ast.Constant(mutant.value.removesuffix(end))
 
 
+_IN_TRITON = [
+    (r" (\+|-|\*|/|//|%) ", {"+": "-", "-": "+", "*": "//", "/": "*", "//": "%", "%": "//"}),
+    (r" (==|!=|<|<=|>|>=) ", {"==": "!=", "!=": "==", "<": "<=", "<=": "<", ">": ">=", ">=": ">"}),
+    (r" (&|\+=) ", {"&": "|", "+=": "="}),
+    (r"(?<![\w.])(0|1|0\.0)(?![\w.])", {"0": "1", "1": "0", "0.0": "1.0"}),
+    (r'other=(-float\("inf"\))', {'-float("inf")': "0.0"}),
+    (r"tl\.(max|min|maximum|minimum)\(", {"max": "min", "min": "max", "maximum": "minimum", "minimum": "maximum"}),
+]
+
+
+@rare()
+def triton(node: ast.AST, parameters: list[str]) -> Iterator[ast.AST]:
+    """One operator, number or function of a text in Triton that a function returns."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str) and "@triton.jit" in node.value:
+        for pattern, others in _IN_TRITON:
+            for match in re.finditer(pattern, node.value):
+                start, end = match.span(1)
+                yield ast.Constant(node.value[:start] + others[match[1]] + node.value[end:])
+
+
 @rare()
 def link(node: ast.AST, parameters: list[str]) -> Iterator[ast.AST]:
     """Leave out one call of a chain of calls with texts: `test.check("a").check_not("b")`."""

@@ -178,6 +178,10 @@ def _as_interpreted(function: Any) -> Any:
     return interpreter.InterpretedFunction(function.fn)
 
 
+def _as_method(function: Any) -> Callable:
+    return lambda *args, **kwargs: _as_interpreted(function)(*args, **kwargs)
+
+
 @contextmanager
 def interpreted() -> Iterator[None]:
     """Within: Triton's interpreter runs kernels, also the functions of the language that are written in Triton, such as `tl.sum`.
@@ -190,9 +194,10 @@ def interpreted() -> Iterator[None]:
     with _one_at_a_time, triton.knobs.runtime.scope(), np.errstate(all="ignore"):
         triton.knobs.runtime.interpret = True
         changes: list[tuple[Any, str, Any]] = [(interpreter.interpreter_builder, "options", options)]
-        for module in (tl, tl.standard):  # their functions are compiled if another library has imported Triton before
-            functions = {name: value for name, value in vars(module).items() if isinstance(value, triton.JITFunction)}
-            changes += [(module, name, _as_interpreted(value)) for name, value in functions.items()]
+        # These functions are compiled if another library has imported Triton before
+        for owner, made in ((tl, _as_interpreted), (tl.standard, _as_interpreted), (tl.tensor, _as_method)):
+            functions = {name: value for name, value in vars(owner).items() if isinstance(value, triton.JITFunction)}
+            changes += [(owner, name, made(value)) for name, value in functions.items()]
         changes.append((triton.runtime.jit, "mangle_type", type_of))
         # The interpreter changes the language again in each call of a function in Triton, which takes longer than to run it, and
         # does not undo this. Here it is changed once.

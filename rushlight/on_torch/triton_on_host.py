@@ -114,7 +114,7 @@ class Module:
         from triton.compiler import ASTSource
         from triton.compiler.compiler import make_backend
 
-        function, space = self._kernel(name), {}
+        function, space = self._kernel(name), {"__name__": self.path}
         exec(compile(self.text, self.path, "exec"), space)  # as functions that are compiled
         if not hasattr(space[name], "cache_key"):
             return ""

@@ -2,3 +2,575 @@
 
 A function's name is its exercise's, two underscores, and what is wrong.
 """
+
+from rushlight.inductor import triton_templates
+from rushlight.inductor.triton_templates import grouped, strips_loaded
+
+from ..shared import copied, edited
+
+_SOFTMAX = triton_templates.softmax_source()  # as long as the slots are empty
+_PRODUCT, _ATTENTION = triton_templates.product_source(), triton_templates.attention_source()
+_grouped = copied(grouped)
+
+
+def changed(text, *changes):
+    for old, new in changes:
+        assert old in text, old
+        text = text.replace(old, new)
+    return text
+
+
+# Softmax
+
+
+def softmax_source__loads_without_a_mask():
+    return changed(_SOFTMAX, (', mask=inside, other=-float("inf")', ""))
+
+
+def softmax_source__stores_without_a_mask():
+    return changed(_SOFTMAX, (", 0), mask=inside)", ", 0))"))
+
+
+def softmax_source__without_other():
+    return changed(_SOFTMAX, (', other=-float("inf")', ""))
+
+
+def softmax_source__other_is_0():
+    return changed(_SOFTMAX, ('other=-float("inf")', "other=0.0"))
+
+
+def softmax_source__maximum_of_the_row_and_0():
+    """The sum has the elements of the row only. But the maximum of negative numbers is 0, which is masked off."""
+    return changed(
+        _SOFTMAX,
+        ('other=-float("inf")', "other=0.0"),
+        (
+            "powers = tl.exp(values - tl.max(values, 0))",
+            "powers = tl.where(inside, tl.exp(values - tl.max(values, 0)), 0.0)",
+        ),
+    )
+
+
+def softmax_source__without_the_maximum():
+    return changed(_SOFTMAX, ("tl.exp(values - tl.max(values, 0))", "tl.exp(values)"))
+
+
+def softmax_source__loads_twice():
+    return changed(
+        _SOFTMAX,
+        (
+            "    powers = tl.exp(values - tl.max(values, 0))",
+            "    largest = tl.max(values, 0)\n"
+            '    values = tl.load(x + row * row_stride + column * column_stride, mask=inside, other=-float("inf"))\n'
+            "    powers = tl.exp(values - largest)",
+        ),
+    )
+
+
+def softmax_source__stores_twice():
+    return changed(
+        _SOFTMAX,
+        (
+            "    tl.store(out + row * columns + column, powers / tl.sum(powers, 0), mask=inside)",
+            "    tl.store(out + row * columns + column, powers, mask=inside)\n"
+            "    powers = tl.load(out + row * columns + column, mask=inside, other=0.0)\n"
+            "    tl.store(out + row * columns + column, powers / tl.sum(powers, 0), mask=inside)",
+        ),
+    )
+
+
+def softmax_source__rows_without_gaps():
+    return changed(_SOFTMAX, ("row * row_stride", "row * columns"))
+
+
+def softmax_source__neighbours_in_a_row():
+    return changed(_SOFTMAX, (" + column * column_stride", " + column"))
+
+
+def softmax_source__output_with_the_strides_of_the_input():
+    return changed(_SOFTMAX, ("out + row * columns", "out + row * row_stride"))
+
+
+def softmax_source__powers_of_2():
+    return changed(_SOFTMAX, ("tl.exp(", "tl.exp2("))
+
+
+def softmax_source__an_element_at_a_time():
+    return r"""
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def softmax(x, out, columns, row_stride, column_stride, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    largest, total = -float("inf"), 0.0
+    for column in range(columns):
+        largest = tl.maximum(largest, tl.load(x + row * row_stride + column * column_stride))
+    for column in range(columns):
+        total += tl.exp(tl.load(x + row * row_stride + column * column_stride) - largest)
+    for column in range(columns):
+        value = tl.load(x + row * row_stride + column * column_stride)
+        tl.store(out + row * columns + column, tl.exp(value - largest) / total)
+"""
+
+
+def softmax_source__a_block_of_columns():
+    """The interpreter could run this, but the size of a block must be known when the kernel is compiled."""
+    return changed(_SOFTMAX, ("tl.arange(0, BLOCK)", "tl.arange(0, columns)"))
+
+
+def softmax_source__another_name():
+    return changed(_SOFTMAX, ("def softmax(", "def softmax_kernel("))
+
+
+def softmax_source__no_python():
+    return changed(_SOFTMAX, ("BLOCK: tl.constexpr):", "BLOCK: tl.constexpr)"))
+
+
+def softmax_source__not_compiled():
+    return changed(_SOFTMAX, ("@triton.jit\n", ""))
+
+
+def softmax_source__a_loop_without_an_end():
+    return changed(
+        _SOFTMAX,
+        ("    row = tl.program_id(0)\n", "    row = tl.program_id(0)\n    while row >= 0:\n        row += 0\n"),
+    )
+
+
+# Attacks
+
+
+def softmax_source__imports_os():
+    return "import os\nos.remove('results')\n" + _SOFTMAX
+
+
+def softmax_source__imports_in_the_kernel():
+    return changed(_SOFTMAX, ("    row = tl.program_id(0)\n", "    row = tl.program_id(0)\n    import numpy\n"))
+
+
+def softmax_source__opens_a_file():
+    return changed(_SOFTMAX, ("    row = tl.program_id(0)\n", '    row = tl.program_id(0)\n    open("/tmp/x", "w")\n'))
+
+
+def softmax_source__executes_a_text():
+    return _SOFTMAX + '\nTEXT = exec("print(1)")\n'
+
+
+def softmax_source__patches_the_interpreter():
+    return changed(
+        _SOFTMAX,
+        (
+            "import triton\n",
+            "import triton\nfrom triton.runtime.interpreter import interpreter_builder\n"
+            "interpreter_builder.create_masked_load = None\n",
+        ),
+    )
+
+
+def softmax_source__patches_the_language():
+    return changed(_SOFTMAX, ("    row = tl.program_id(0)\n", "    row = tl.program_id(0)\n    tl.load = tl.store\n"))
+
+
+def softmax_source__reaches_the_interpreter():
+    return changed(
+        _SOFTMAX, ("    row = tl.program_id(0)\n", "    row = tl.program_id(0)\n    b = triton.runtime.interpreter\n")
+    )
+
+
+def softmax_source__reaches_a_module_of_the_language():
+    return changed(_SOFTMAX, ("    row = tl.program_id(0)\n", "    row = tl.program_id(0)\n    b = tl.core.builtins\n"))
+
+
+def softmax_source__reads_private_names():
+    return changed(
+        _SOFTMAX, ("    row = tl.program_id(0)\n", "    row = tl.program_id(0)\n    b = tl.load.__globals__\n")
+    )
+
+
+def softmax_source__takes_the_arrays_of_the_interpreter():
+    return changed(_SOFTMAX, ("powers / tl.sum(powers, 0)", "powers / powers.handle.data.sum()"))
+
+
+def softmax_source__catches_its_errors():
+    return changed(
+        _SOFTMAX,
+        (
+            "    tl.store(out + row * columns + column, powers / tl.sum(powers, 0), mask=inside)",
+            "    try:\n        tl.store(out + row * columns + column, powers / tl.sum(powers, 0), mask=inside)\n"
+            "    except Exception:\n        pass",
+        ),
+    )
+
+
+def softmax_source__is_no_text():
+    return _SOFTMAX.encode()
+
+
+# The order of tiles
+
+
+grouped__row_by_row = edited(
+    grouped,
+    ("number * group + within % rows, within // rows", "number * group + within // tiles_n, within % tiles_n"),
+)
+grouped__the_last_group_is_full = edited(grouped, ("min(group, tiles_m - number * group)", "group"))
+grouped__groups_of_columns = edited(
+    grouped,
+    ("group * tiles_n)", "group * tiles_m)"),
+    ("min(group, tiles_m", "min(group, tiles_n"),
+    ("number * group + within % rows, within // rows", "within // rows, number * group + within % rows"),
+)
+grouped__column_and_row = edited(
+    grouped, ("number * group + within % rows, within // rows", "within // rows, number * group + within % rows")
+)
+grouped__row_within_the_group = edited(grouped, ("number * group + within % rows", "within % rows"))
+
+
+def grouped__without_groups(instance, tiles_m, tiles_n, group):
+    return instance // tiles_n, instance % tiles_n
+
+
+def grouped__as_the_template_of_pytorch(instance, tiles_m, tiles_n, group):
+    """A last group with fewer rows begins its columns at another row."""
+    width = group * tiles_n
+    number = instance // width
+    rows = min(tiles_m - number * group, group)
+    return number * group + instance % rows, instance % width // rows
+
+
+def grouped__a_list(instance, tiles_m, tiles_n, group):
+    return [*_grouped(instance, tiles_m, tiles_n, group)]
+
+
+def grouped__back_and_forth(instance, tiles_m, tiles_n, group):
+    row, column = _grouped(instance, tiles_m, tiles_n, group)
+    return row, (column if row // group % 2 == 0 else tiles_n - 1 - column)
+
+
+def strips_loaded__all_loads(instances, tiles_m, tiles_n, group):
+    return 2 * instances
+
+
+def strips_loaded__tiles(instances, tiles_m, tiles_n, group):
+    return len({_grouped(instance, tiles_m, tiles_n, group) for instance in range(instances)})
+
+
+def strips_loaded__a_square(instances, tiles_m, tiles_n, group):
+    return min(group, tiles_m) + -(-instances // min(group, tiles_m))
+
+
+strips_loaded__rows_only = edited(strips_loaded, (" + len({*columns})", ""))
+strips_loaded__one_instance_more = edited(
+    strips_loaded, ("range(instances)", "range(min(instances + 1, tiles_m * tiles_n))")
+)
+strips_loaded__without_groups = edited(strips_loaded, ("tiles_m, tiles_n, group) for", "tiles_m, tiles_n, 1) for"))
+strips_loaded__rows_and_columns_together = edited(
+    strips_loaded, ("len({*rows}) + len({*columns})", "len({*rows, *columns})")
+)
+
+
+# The product
+
+
+def product_source__rows_without_a_mask():
+    return changed(_PRODUCT, ("mask=(i < m) & (of_a < k)", "mask=of_a < k"))
+
+
+def product_source__steps_without_a_mask():
+    return changed(_PRODUCT, ("mask=(i < m) & (of_a < k)", "mask=i < m"), ("mask=(of_b < k) & (j < n)", "mask=j < n"))
+
+
+def product_source__columns_without_a_mask():
+    return changed(_PRODUCT, ("mask=(of_b < k) & (j < n)", "mask=of_b < k"))
+
+
+def product_source__stores_without_a_mask():
+    return changed(_PRODUCT, (", total, mask=(i < m) & (j < n))", ", total)"))
+
+
+def product_source__without_other():
+    return changed(_PRODUCT, ("mask=(i < m) & (of_a < k), other=0.0", "mask=(i < m) & (of_a < k)"))
+
+
+def product_source__wraps_at_the_end():
+    """As in Triton's tutorial: rows beyond the matrix are loaded again from its beginning."""
+    return changed(
+        _PRODUCT,
+        ("x = tl.load(a + i * a_row", "x = tl.load(a + i % m * a_row"), ("mask=(i < m) & (of_a < k)", "mask=of_a < k"),
+    )  # fmt: skip
+
+
+def product_source__whole_steps_only():
+    return changed(_PRODUCT, ("range(0, k, TILE_K)", "range(0, k // TILE_K * TILE_K, TILE_K)"))
+
+
+def product_source__row_by_row():
+    return changed(
+        _PRODUCT,
+        ("(number * GROUP + within % rows) * TILE_M", "instance // tiles_n * TILE_M"),
+        ("within // rows * TILE_N", "instance % tiles_n * TILE_N"),
+    )
+
+
+def product_source__the_last_group_is_full():
+    return changed(_PRODUCT, ("rows = tl.minimum(GROUP, tiles_m - number * GROUP)", "rows = GROUP"))
+
+
+def product_source__as_the_template_of_pytorch():
+    return changed(_PRODUCT, ("number * GROUP + within % rows)", "number * GROUP + instance % rows)"))
+
+
+def product_source__groups_of_rows_of_elements():
+    return changed(_PRODUCT, ("tl.cdiv(m, TILE_M), tl.cdiv(n, TILE_N)", "m // TILE_M, n // TILE_N"))
+
+
+def product_source__in_tf32():
+    return changed(_PRODUCT, (', input_precision="ieee"', ""))
+
+
+def product_source__b_is_transposed():
+    return changed(_PRODUCT, ("of_b * b_row + j * b_column", "of_b * b_column + j * b_row"))
+
+
+def product_source__rows_without_gaps():
+    return changed(_PRODUCT, ("i * a_row + of_a * a_column", "i * k + of_a"))
+
+
+def product_source__bias_for_each_element():
+    return changed(
+        _PRODUCT,
+        ("tl.load(bias + j, mask=j < n, other=0.0)", "tl.load(bias + j + i * 0, mask=(i < m) & (j < n), other=0.0)"),
+    )
+
+
+def product_source__bias_of_the_row():
+    return changed(_PRODUCT, ("tl.load(bias + j, mask=j < n", "tl.load(bias + i, mask=i < n"))
+
+
+def product_source__bias_in_each_step():
+    return changed(
+        _PRODUCT,
+        (
+            "    total = tl.zeros((TILE_M, TILE_N), tl.float32)\n",
+            "    total = tl.zeros((TILE_M, TILE_N), tl.float32)\n    bias += j\n",
+        ),
+        (
+            "        total = tl.dot(x, y, total",
+            "        total += tl.load(bias, mask=j < n, other=0.0)\n        total = tl.dot(x, y, total",
+        ),
+        ("    total += tl.load(bias + j, mask=j < n, other=0.0)\n", ""),
+    )
+
+
+def product_source__relu_before_the_bias():
+    return changed(
+        _PRODUCT,
+        ("    total += tl.load(bias + j, mask=j < n, other=0.0)\n", ""),
+        (
+            "total = tl.maximum(total, 0.0)\n",
+            "total = tl.maximum(total, 0.0)\n    total += tl.load(bias + j, mask=j < n, other=0.0)\n",
+        ),
+    )
+
+
+def product_source__always_relu():
+    return changed(_PRODUCT, ("    if RELU:\n        total", "    total"))
+
+
+def product_source__adds_in_memory():
+    return changed(
+        _PRODUCT,
+        ("total = tl.dot(x, y, total", "total = tl.dot(x, y, total"),
+        ("    if RELU:", "    tl.store(out + i * n + j, total, mask=(i < m) & (j < n))\n    if RELU:"),
+    )
+
+
+def product_source__blocks_do_not_fit():
+    return changed(_PRODUCT, ("tl.dot(x, y, total", "tl.dot(y, x, total"), ("of_a, of_b = first", "of_b, of_a = first"))
+
+
+# Attention
+
+
+def attention_source__without_the_maximum():
+    return changed(
+        _ATTENTION,
+        (
+            "powers, factor = tl.exp(scores - larger[:, None]), tl.exp(largest - larger)",
+            "powers, factor = tl.exp(scores), larger * 0.0 + 1.0",
+        ),
+        ("largest + tl.log(total)", "tl.log(total)"),
+    )
+
+
+def attention_source__the_largest_of_this_block():
+    return changed(_ATTENTION, ("larger = tl.maximum(largest, tl.max(scores, 1))", "larger = tl.max(scores, 1)"))
+
+
+def attention_source__the_sum_is_not_scaled():
+    return changed(_ATTENTION, ("total = total * factor + ", "total = total + "))
+
+
+def attention_source__the_values_are_not_scaled():
+    return changed(_ATTENTION, ("mixed = mixed * factor[:, None] + ", "mixed = mixed + "))
+
+
+def attention_source__a_softmax_for_each_block():
+    powers = "powers, factor = tl.exp(scores - larger[:, None]), tl.exp(largest - larger)"
+    divided = "\n        powers /= tl.sum(powers, 1)[:, None]"
+    return changed(_ATTENTION, (powers, powers + divided))
+
+
+def attention_source__not_divided():
+    return changed(_ATTENTION, ("mixed / total[:, None]", "mixed"))
+
+
+def attention_source__all_blocks():
+    """Blocks beyond the diagonal are masked, but they are loaded."""
+    return changed(_ATTENTION, ("        end = tl.minimum(keys, (block + 1) * BLOCK_Q)\n", "        end = keys\n"))
+
+
+def attention_source__a_block_too_few():
+    return changed(_ATTENTION, ("(block + 1) * BLOCK_Q)", "block * BLOCK_Q + 1)"))
+
+
+def attention_source__blocks_of_keys_for_blocks_of_queries():
+    return changed(_ATTENTION, ("(block + 1) * BLOCK_Q)", "(block + 1) * BLOCK_K)"))
+
+
+def attention_source__not_the_key_itself():
+    return changed(_ATTENTION, ("j[None, :] <= i[:, None]", "j[None, :] < i[:, None]"))
+
+
+def attention_source__skips_but_does_not_mask():
+    return changed(_ATTENTION, ("            sees = sees & (j[None, :] <= i[:, None])\n", "            sees = sees\n"))
+
+
+def attention_source__the_last_query_sees_all():
+    return changed(
+        _ATTENTION,
+        ("j[None, :] <= i[:, None]", "j[None, :] - keys <= i[:, None] - queries"),
+        (
+            "tl.minimum(keys, (block + 1) * BLOCK_Q)",
+            "tl.minimum(keys, tl.maximum((block + 1) * BLOCK_Q + keys - queries, 1))",
+        ),
+    )
+
+
+def attention_source__keys_that_are_not_there():
+    """A key that the mask leaves out has score 0, and counts."""
+    return changed(_ATTENTION, ("sees = j[None, :] < keys\n", "sees = j[None, :] >= 0\n"))
+
+
+def attention_source__masked_by_0():
+    return changed(
+        _ATTENTION, ('scores = tl.where(sees, scores, -float("inf"))', "scores = tl.where(sees, scores, 0.0)")
+    )
+
+
+def attention_source__values_without_other():
+    return changed(
+        _ATTENTION,
+        (
+            "v = tl.load(value + of_key, mask=j[:, None] < keys, other=0.0)",
+            "v = tl.load(value + of_key, mask=j[:, None] < keys)",
+        ),
+    )
+
+
+def attention_source__keys_without_a_mask():
+    return changed(
+        _ATTENTION, ("k = tl.load(key + of_key, mask=j[:, None] < keys, other=0.0)", "k = tl.load(key + of_key)")
+    )
+
+
+def attention_source__without_the_scale():
+    return changed(_ATTENTION, (' input_precision="ieee") * scale', ' input_precision="ieee")'))
+
+
+def attention_source__scale_of_the_size():
+    return changed(_ATTENTION, (' input_precision="ieee") * scale', ' input_precision="ieee") / 4.0'))
+
+
+def attention_source__logarithm_of_the_sum():
+    return changed(_ATTENTION, ("largest + tl.log(total)", "tl.log(total)"))
+
+
+def attention_source__logarithm_of_2():
+    return changed(_ATTENTION, ("largest + tl.log(total)", "largest + tl.log2(total)"))
+
+
+def attention_source__the_query_in_each_step():
+    return changed(
+        _ATTENTION,
+        ("    q = tl.load(query + at, mask=i[:, None] < queries, other=0.0)\n", ""),
+        (
+            "        k = tl.load(",
+            "        q = tl.load(query + at, mask=i[:, None] < queries, other=0.0)\n        k = tl.load(",
+        ),
+    )
+
+
+def attention_source__two_passes():
+    """First the largest score of all keys, then the sums: the keys are loaded twice."""
+    return changed(
+        _ATTENTION,
+        (
+            "    for first in range(0, end, BLOCK_K):\n        j = first",
+            "    for first in range(0, end, BLOCK_K):\n"
+            "        j = first + tl.arange(0, BLOCK_K)\n"
+            "        k = tl.load(key + (head * keys + j)[:, None] * SIZE + d[None, :], mask=j[:, None] < keys, other=0.0)\n"
+            '        scores = tl.dot(q, tl.trans(k), input_precision="ieee") * scale\n'
+            '        largest = tl.maximum(largest, tl.max(tl.where(j[None, :] < keys, scores, -float("inf")), 1))\n'
+            "    for first in range(0, end, BLOCK_K):\n        j = first",
+        ),
+    )
+
+
+def attention_source__heads_of_queries():
+    return changed(_ATTENTION, ("(head * keys + j)", "(head * queries + j)"))
+
+
+def attention_source__one_head():
+    return changed(_ATTENTION, ("(head * keys + j)", "j"))
+
+
+def attention_source__in_tf32():
+    return changed(_ATTENTION, ('tl.dot(powers, v, input_precision="ieee")', "tl.dot(powers, v)"))
+
+
+def attention_source__scores_without_a_transpose():
+    return changed(_ATTENTION, ("tl.trans(k)", "k"))
+
+
+def attention_source__each_query_alone():
+    return r"""
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def attention(
+    query, key, value, out, logsumexp, queries, keys, scale,
+    CAUSAL: tl.constexpr, SIZE: tl.constexpr, BLOCK_Q: tl.constexpr, BLOCK_K: tl.constexpr,
+):
+    block, head = tl.program_id(0), tl.program_id(1)
+    d = tl.arange(0, SIZE)
+    for i in range(block * BLOCK_Q, tl.minimum(queries, (block + 1) * BLOCK_Q)):
+        q = tl.load(query + (head * queries + i) * SIZE + d)
+        largest, total = -float("inf"), 0.0
+        mixed = tl.zeros((SIZE,), tl.float32)
+        end = tl.minimum(keys, i + 1) if CAUSAL else keys
+        for j in range(end):
+            at = (head * keys + j) * SIZE + d
+            score = tl.sum(q * tl.load(key + at), 0) * scale
+            larger = tl.maximum(largest, score)
+            factor = tl.exp(largest - larger)
+            total = total * factor + tl.exp(score - larger)
+            mixed = mixed * factor + tl.exp(score - larger) * tl.load(value + at)
+            largest = larger
+        tl.store(out + (head * queries + i) * SIZE + d, mixed / total)
+        tl.store(logsumexp + head * queries + i, largest + tl.log(total))
+"""

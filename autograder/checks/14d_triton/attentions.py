@@ -55,9 +55,15 @@ def attentions(rl, heads, queries, keys, causal, blocks, scale):
 def arguments_of(rl, heads, queries, keys, scale):
     sizes = [heads * queries * SIZE, *2 * [heads * keys * SIZE]]
     query, key, value, out = memory_of(rl, *sizes, heads * queries * SIZE)
+    key *= growing(heads, keys)
     logsumexp = memory_of(rl, heads * queries)[0]
     arrays = {"query": query, "key": key, "value": value, "out": out, "logsumexp": logsumexp}
     return arrays | {"queries": queries, "keys": keys, "scale": scale}
+
+
+def growing(heads, keys):
+    """Factors of the keys' elements, so that later blocks have larger scores."""
+    return np.tile(1 + np.arange(keys * SIZE, dtype=np.float32) // (8 * SIZE), heads)
 
 
 @attentions.counted()
@@ -71,7 +77,9 @@ def _(rl):
 @attentions.oracle
 def _(torch, heads, queries, keys, causal, blocks, scale):
     sizes = [heads * queries * SIZE, *2 * [heads * keys * SIZE]]
-    query, key, value = (x.reshape(heads, -1, SIZE) for x in inputs_of(torch, *sizes))
+    query, key, value = inputs_of(torch, *sizes)
+    key *= torch.from_numpy(growing(heads, keys))
+    query, key, value = (x.reshape(heads, -1, SIZE) for x in (query, key, value))
     attention = torch.nn.functional.scaled_dot_product_attention
     out = attention(query, key, value, is_causal=causal, scale=scale)
     scores = query @ key.mT * scale

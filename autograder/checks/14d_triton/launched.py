@@ -151,7 +151,7 @@ def _launch(text, kernel, grid, arguments, needed, constexprs):
     for access in result.of("store", "out"):
         element = int(access.elements.min())
         first[access.instance] = min(first.get(access.instance, element), element)
-    shown = {"findings": findings, "rounded to TF32": "inputPrecision = tf32," in translated, "outputs": outputs}
+    shown = {"findings": findings, "rounded to TF32": "inputPrecision = tf32 " in translated, "outputs": outputs}
     return shown | {"first": [first[instance] for instance in sorted(first)], "counts": counted(text, result, needed)}
 
 

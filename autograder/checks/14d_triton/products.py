@@ -107,7 +107,7 @@ def of_product(m, n, k, of_a, of_b, tiles, group):
         (16, 16, 16, [False, False], 0, False, 1), (32, 48, 16, [False, False], 0, False, 2),
         (20, 17, 34, [False, False], 0, True, 1), (20, 37, 5, [True, True], 3, False, 1),
         (40, 33, 18, [True, False], 0, True, 2), (70, 20, 16, [False, True], 1, False, 2),
-        (5, 3, 0, [False, False], 0, True, 1), (1, 1, 40, [False, True], 0, False, 3),
+        (5, 3, 0, [False, False], 0, True, 1), (1, 1, 40, [False, True], 0, False, 3), (70, 10, 7, [False, False], 0, False, 3),
     ),
     is_text=True,
     hint=about_triton,

@@ -17,20 +17,26 @@ def of_softmax(height, columns, row_stride, column_stride):
 
 @program(
     "inductor.triton_templates.softmax_source",
-    cases=drawn(height=(1, 4), columns=(1, 70), transposed=bool, gap=(0, 2)),
+    cases=drawn(height=(1, 4), columns=(1, 70), transposed=bool, gap=(0, 2), around=[0, 200, -200]),
     edges=rows(
-        "height columns transposed gap",
-        (2, 16, False, 0), (3, 30, False, 0), (3, 30, False, 3), (4, 5, True, 1), (1, 1, False, 0), (5, 33, True, 0),
-        (2, 64, False, 1), (2, 1500, False, 4),
+        "height columns transposed gap around",
+        (2, 16, False, 0, 0), (3, 30, False, 0, 0), (3, 30, False, 3, 0), (2, 16, False, 0, 200), (4, 5, True, 1, 0),
+        (2, 20, False, 0, -200), (1, 1, False, 0, 0), (5, 33, True, 0, 0), (2, 64, False, 1, 0), (2, 1500, False, 4, 0),
     ),
     is_text=True,
     hint=about_triton,
     draws=4,
 )  # fmt: skip
-def softmaxes_of_rows(rl, height, columns, transposed, gap):
+def softmaxes_of_rows(rl, height, columns, transposed, gap, around):
     strides, size = strides_of(height, columns, transposed, gap)
     x, out = memory_of(rl, size, height * columns)
-    arguments = {"x": x, "out": out, "columns": columns, "row_stride": strides[0], "column_stride": strides[1]}
+    arguments = {
+        "x": x + np.float32(around),
+        "out": out,
+        "columns": columns,
+        "row_stride": strides[0],
+        "column_stride": strides[1],
+    }
     block, needed = 1 << (columns - 1).bit_length(), of_softmax(height, columns, *strides)
     text = rl.inductor.triton_templates.softmax_source()
     return ran(rl, text, "softmax", height, arguments, needed, BLOCK=block)
@@ -51,8 +57,8 @@ def _(rl):
 
 
 @softmaxes_of_rows.oracle
-def _(torch, height, columns, transposed, gap):
+def _(torch, height, columns, transposed, gap, around):
     strides, size = strides_of(height, columns, transposed, gap)
     (memory,) = inputs_of(torch, size)
-    out = memory.as_strided((height, columns), strides).softmax(1).reshape(-1)
+    out = (memory + around).as_strided((height, columns), strides).softmax(1).reshape(-1)
     return wanted(of_softmax(height, columns, *strides), out=out)
