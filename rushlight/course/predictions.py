@@ -801,3 +801,65 @@ def faulty_line(program: str) -> int | None:
         "example": 6, "padded": None, "padded by two": 6, "stored by columns": 4, "straight out": 6, "rotated": None,
         "a product": None, "one barrier": 8, "too early": 7, "rows of b": 7, "columns of b": 9, "two buffers": None,
     }[program]  # fmt: skip
+
+
+def block_load(program: str) -> tuple[int, int]:
+    """The bytes and the sectors that the load in a program of `BLOCK_LOADS` asks for, in the instance with `tl.program_id(0)` 1.
+
+    `x` is float32, and begins at a multiple of 256 bytes. The bytes are those of all elements that are not masked off. An element
+    counts as often as the block has it. A sector is 32 bytes of memory, and counts once for a load of an instance.
+
+    >>> print(BLOCK_LOADS["example"])
+    at = tl.program_id(0) * 256 + tl.arange(0, 256)
+    value = tl.load(x + at, mask=at < 300, other=0.0)
+    >>> block_load("example")
+    (176, 6)
+
+    Args:
+        program: a key of `BLOCK_LOADS`.
+
+    Source: Triton's documentation of `triton.language.load`.
+    """
+    return {
+        "example": (176, 6), "one number": (4, 1), "end of a row": (1904, 60), "every second column": (1024, 65),
+        "a column": (200, 50), "a tile": (4096, 144), "a tile of 16 rows": (1920, 65), "one row for all": (2048, 4),
+        "beyond the end": (0, 0), "a block pointer": (1904, 60),
+    }[program]  # fmt: skip
+
+
+def masked_line(program: str) -> int | None:
+    """The line of a kernel of `BLOCK_KERNELS` that is wrong or asks for too much, or None. There is no second one.
+
+    It is
+
+    - the line of a load or a store that accesses an element outside of the arrays, or
+    - the line of a load whose `other` makes the result wrong for some numbers in `x`, or which needs one, or
+    - the line that computes a block which is then added up, and is not 0 at the elements that the mask leaves out, although it was
+      0 there when it was loaded, or
+    - the line of a load of elements that the instance has loaded before.
+
+    The first line of a text is line 1. `n` is 1000, and `BLOCK` is 1024, but 256 in "in blocks". A kernel whose line 3 begins with
+    `at` works on `n` numbers, with one instance. The others work on 4 rows of `n` numbers, with an instance for each row. The array
+    `x` ends with the last of these numbers, and `out` with the last one that is to be stored.
+
+    >>> print(BLOCK_KERNELS["example"])
+    @triton.jit
+    def example(x, out, n, BLOCK: tl.constexpr):
+        at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+        value = tl.load(x + at)
+        tl.store(out + at, 2 * value, mask=at < n)
+    >>> masked_line("example")
+    4
+
+    Args:
+        program: a key of `BLOCK_KERNELS`.
+
+    Returns:
+        a number of a line, or None.
+
+    Source: Triton's documentation of `triton.language.load`.
+    """
+    return {
+        "example": 4, "a sum": None, "a maximum": 4, "copied": None, "added": 4, "a variance": 6, "softmax": None, "again": 6,
+        "stored": 5, "one too many": 4, "in blocks": None, "ones": 5,
+    }[program]  # fmt: skip

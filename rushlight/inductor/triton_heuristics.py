@@ -66,11 +66,12 @@ class Pointer:
     """A tensor of rushlight, as Triton's interpreter wants it: it reads the address and the dtype. The other methods belong to the
     copies that the interpreter would make of tensors on a GPU."""
 
-    def __init__(self, tensor: Any) -> None:
+    def __init__(self, tensor: Any, address: int | None = None) -> None:
         self.tensor, self.dtype = tensor, tensor.dtype.name
+        self.address = tensor.data_ptr() if address is None else address  # of the first element
 
     def data_ptr(self) -> int:
-        return self.tensor.data_ptr()
+        return self.address
 
     def untyped_storage(self) -> Pointer:
         return self
@@ -78,7 +79,7 @@ class Pointer:
     cpu = untyped_storage
 
     def new_empty(self, *sizes: int, device: str) -> Pointer:
-        return Pointer(self.tensor)
+        return Pointer(self.tensor, self.address)
 
     def storage_offset(self) -> int:
         return 0

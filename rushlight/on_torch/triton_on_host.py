@@ -11,6 +11,7 @@ kernel. The interpreter accepts more of Python than the compiler does, so `compi
 
 from __future__ import annotations
 
+import ctypes
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -146,14 +147,16 @@ class Module:
             ValueError: there is no such kernel.
         """
         function, values = self._kernel(name), [*map(_as_tensor, arguments)]
-        tensors = {parameter: value for parameter, value in zip(function.arg_names, values) if _is_tensor(value)}
-        pointers = [*map(_as_pointer, values)]
+        memory = _Memory([value for value in values if _is_tensor(value)])
+        values = [memory.pointer(value) if _is_tensor(value) else value for value in values]
+        pointers = {parameter: value for parameter, value in zip(function.arg_names, values) if _is_tensor(value)}
         sizes = (grid,) if isinstance(grid, int) else tuple(grid)
-        with watched(tensors, self.path) as result, triton_heuristics.require().interpreted():
+        with watched(pointers, self.path) as result, triton_heuristics.require().interpreted():
             try:
-                function[sizes](*pointers, **constexprs)
+                function[sizes](*values, **constexprs)
             except Exception as error:
                 raise KernelError(self._run_error(error)) from error
+        memory.copy_back([pointers[name].tensor for name in {access.argument for access in result.of("store")}])
         return result
 
     def _kernel(self, name: str) -> Any:
@@ -181,6 +184,33 @@ class Module:
         return (f"line {of_kernel + line - 1}: " if line else "") + f"Triton's compiler: {said}"
 
 
+class _Memory:
+    """The device's memory: a copy of each storage, aligned to 256 bytes and far from the next one, so that no access beyond an
+    argument reaches another one."""
+
+    GAP = 1 << 22
+
+    def __init__(self, tensors: Sequence[Any]) -> None:
+        storages = {
+            storage.data_ptr(): storage.nbytes() for storage in (tensor.untyped_storage() for tensor in tensors)
+        }
+        self.room = np.zeros(sum(storages.values()) + (self.GAP + 256) * (len(storages) + 1), np.uint8)
+        self.copies, end = {}, self.room.ctypes.data
+        for address, nbytes in storages.items():
+            begin = -(-(end + self.GAP) // 256) * 256
+            self.copies[address], end = (begin, nbytes), begin + nbytes
+            ctypes.memmove(begin, address, nbytes)
+
+    def pointer(self, tensor: Any) -> triton_heuristics.Pointer:
+        storage = tensor.untyped_storage().data_ptr()
+        return triton_heuristics.Pointer(tensor, self.copies[storage][0] + tensor.data_ptr() - storage)
+
+    def copy_back(self, tensors: Sequence[Any]) -> None:
+        for storage in {tensor.untyped_storage().data_ptr() for tensor in tensors}:
+            begin, nbytes = self.copies[storage]
+            ctypes.memmove(storage, begin, nbytes)
+
+
 def _as_tensor(value: Any) -> Any:
     return from_numpy(value) if isinstance(value, np.ndarray) else value
 
@@ -198,7 +228,7 @@ class _Outside(Exception):
 
 
 @contextmanager
-def watched(tensors: Mapping[str, Any], path: str) -> Iterator[Result]:
+def watched(pointers: Mapping[str, triton_heuristics.Pointer], path: str) -> Iterator[Result]:
     """Within: each load and store of an interpreted kernel, whose text has this path, is recorded. The first one outside of the
     tensors' elements ends the launch, with a finding and without an exception. Without this, a kernel reads what is there, or the
     process ends. Elements that a load without `other` masks off are NaN, or large integers, because a compiled kernel has anything
@@ -207,7 +237,7 @@ def watched(tensors: Mapping[str, Any], path: str) -> Iterator[Result]:
     from triton.runtime.interpreter import interpreter_builder as builder
     from triton.runtime.interpreter import interpreter_semantic as semantic
 
-    result, memory = Result(), [(name, tensor.data_ptr(), *_reach(tensor)) for name, tensor in tensors.items()]
+    result, memory = Result(), [(name, of.data_ptr(), *_reach(of.tensor)) for name, of in pointers.items()]
 
     def record(kind: str, pointers: Any, mask: Any) -> None:
         itemsize = max(1, pointers.get_element_ty().primitive_bitwidth // 8)

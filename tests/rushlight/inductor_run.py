@@ -55,7 +55,8 @@ def run_triton(program, inputs):
     def call(step, memory):
         tensors = {name: memory[name] for name in step.arguments}
         kernel = triton_heuristics.triton(step.name, step.text, "cpu")
-        with triton_on_host.watched(tensors, kernel.function.fn.__code__.co_filename) as result:
+        pointers = {name: triton_heuristics.Pointer(tensor) for name, tensor in tensors.items()}
+        with triton_on_host.watched(pointers, kernel.function.fn.__code__.co_filename) as result:
             kernel.run(*tensors.values(), *step.numels)
         assert not result.findings, result.findings[0]
 

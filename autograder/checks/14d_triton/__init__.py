@@ -1,4 +1,4 @@
 """The checks of lab 14d, a module for each topic."""
 
 PACKAGES = ("triton",)  # that the lab needs beside those of the course
-TOPICS = ("softmaxes", "products", "attentions")  # in the order of the lab
+TOPICS = ("blocks", "softmaxes", "products", "attentions")  # in the order of the lab

@@ -64,7 +64,7 @@ def _foreign_at_top(statement, modules):
         case ast.FunctionDef(name=name, decorator_list=[decorator]) if _shown(decorator) in ("triton.jit", "jit"):
             pass
         case ast.FunctionDef(name=name):
-            return f"def {name} without @triton.jit alone"
+            return f"def {name}"
         case ast.Assign(targets=[ast.Name(id=name)], value=value) if _shown(value) == "triton.language":
             modules[name] = tl
         case ast.Assign(targets=[ast.Name()]) | ast.AnnAssign(target=ast.Name()) | ast.Expr(ast.Constant()):
@@ -242,7 +242,7 @@ def about_triton(case, mine, theirs):
     name = first_apart(mine, theirs)
     if name == "not in the language":
         used = ", ".join(f"`{each}`" for each in field(mine, name) if isinstance(each, str))
-        return f"the text uses {used}. A kernel uses `triton`, `triton.language`, and functions of its own with `@triton.jit`"
+        return f"the text has {used}: it may have functions with `@triton.jit`, constants, and what `triton.language` offers"
     if name == "findings":
         finding = next((each for each in field(mine, name) if isinstance(each, str)), "")
         return f"{finding}. Which elements of the block does the array not have? Its mask must be False there"
@@ -275,5 +275,6 @@ def _about_output(mine, theirs):
     if len(beyond):
         return f"element {beyond[0]} of the output was written, and no instance should write it"
     if len(unclear := apart[np.isnan(mine[apart])]):
-        return f"element {unclear[0]} of the output is NaN: which operation has no result here?"
+        cause = "is a masked-off element of a load without `other` used, or has an operation no result?"
+        return f"element {unclear[0]} of the output is NaN: {cause}"
     return f"element {apart[0]} of the output was written, but not with the right value: from which elements is it computed?"
