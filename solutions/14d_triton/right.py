@@ -3,7 +3,64 @@
 A function's name is its exercise's, two underscores, and the style.
 """
 
+import numpy as np
+
+from rushlight.course.predictions import BLOCK_KERNELS
 from rushlight.inductor import triton_templates
+
+# Predictions
+
+
+def block_load__from_elements(program):
+    row, column = np.ogrid[:64, :64]
+    elements = {
+        "example": np.arange(256, 300), "one number": np.array([1]), "end of a row": np.arange(2524, 3000),
+        "every second column": np.arange(1500, 2012, 2), "a column": np.arange(50) * 1500 + 1,
+        "a tile": (row * 1500 + column)[:32, 32:64], "a tile of 16 rows": (row * 1500 + column)[:10, :48],
+        "one row for all": (0 * row + column)[:16, :32], "beyond the end": np.arange(0), "a block pointer": np.arange(1024, 1500),
+    }[program]  # fmt: skip
+    return 4 * elements.size, len({*(elements // 8).reshape(-1).tolist()})
+
+
+def block_load__by_cases(program):
+    match program:
+        case "example":
+            return [44 * 4, 38 - 32]
+        case "one number":
+            return [4, 1]
+        case "end of a row" | "a block pointer":
+            return [476 * 4, 60]
+        case "every second column":
+            return [256 * 4, 65]
+        case "a column":
+            return [50 * 4, 50]
+        case "a tile":
+            return [1024 * 4, 16 * 4 + 16 * 5]
+        case "a tile of 16 rows":
+            return [480 * 4, 5 * 6 + 5 * 7]
+        case "one row for all":
+            return [512 * 4, 4]
+    return [0, 0]
+
+
+def masked_line__looked_up(program):
+    wanted = {
+        "example": "tl.load", "a maximum": "tl.load", "added": "tl.load", "a variance": "away =", "again": "value =",
+        "stored": "tl.store", "one too many": "tl.load", "ones": "power =",
+    }.get(program, "nothing")  # fmt: skip
+    return next((number for number, line in enumerate(BLOCK_KERNELS[program].splitlines(), 1) if wanted in line), None)
+
+
+def masked_line__by_cases(program):
+    match program:
+        case "example" | "a maximum" | "added" | "one too many":
+            return 4
+        case "stored" | "ones":
+            return 5
+        case "a variance" | "again":
+            return 6
+    return None
+
 
 # Softmax
 

@@ -3,6 +3,7 @@
 A function's name is its exercise's, two underscores, and what is wrong.
 """
 
+from rushlight.course.predictions import block_load, masked_line
 from rushlight.inductor import triton_templates
 from rushlight.inductor.triton_templates import grouped, strips_loaded
 
@@ -18,6 +19,50 @@ def changed(text, *changes):
         assert old in text, old
         text = text.replace(old, new)
     return text
+
+
+# Predictions
+
+
+def _loading(name, right, wrong):
+    return edited(block_load, (f'"{name}": {right}', f'"{name}": {wrong}'))
+
+
+block_load__the_mask_does_not_count = _loading("example", (176, 6), (1024, 32))
+block_load__the_first_sector_is_not_counted = _loading("example", (176, 6), (176, 5))
+block_load__the_last_sector_is_full = _loading("end of a row", (1904, 60), (1920, 60))
+block_load__sectors_of_the_bytes = _loading("every second column", (1024, 65), (1024, 32))
+block_load__rows_begin_with_a_sector = _loading("every second column", (1024, 65), (1024, 64))
+block_load__a_column_shares_sectors = _loading("a column", (200, 50), (200, 7))
+block_load__the_column_has_64 = _loading("a column", (200, 50), (256, 64))
+block_load__all_rows_begin_with_a_sector = _loading("a tile", (4096, 144), (4096, 128))
+block_load__the_rows_that_do_not_exist = _loading("a tile of 16 rows", (1920, 65), (3072, 104))
+block_load__the_same_element_once = _loading("one row for all", (2048, 4), (128, 4))
+block_load__a_sector_for_each_row = _loading("one row for all", (2048, 4), (2048, 64))
+block_load__a_block_of_nothing = _loading("beyond the end", (0, 0), (2048, 64))
+block_load__a_whole_block = _loading("a block pointer", (1904, 60), (4096, 128))
+
+
+def _with_line(name, line):
+    return edited(masked_line, (f'"{name}": {masked_line(name)}', f'"{name}": {line}'))
+
+
+masked_line__a_sum_needs_minus_infinity = _with_line("a sum", 4)
+masked_line__the_maximum_is_wrong = _with_line("a maximum", 5)
+masked_line__any_maximum = _with_line("a maximum", None)
+masked_line__other_is_always_needed = _with_line("copied", 5)
+masked_line__other_is_0_if_not_given = _with_line("added", None)
+masked_line__the_sum_is_wrong = _with_line("added", 5)
+masked_line__the_mean_is_wrong = _with_line("a variance", 5)
+masked_line__zeros_stay_zeros = _with_line("a variance", None)
+masked_line__exp_of_minus_infinity = _with_line("softmax", 5)
+masked_line__the_first_of_two = _with_line("again", 5)
+masked_line__the_load_is_wrong = _with_line("stored", 4)
+masked_line__the_last_element = _with_line("one too many", None)
+masked_line__a_loop_loads_again = _with_line("in blocks", 6)
+masked_line__exp_of_0 = _with_line("ones", None)
+masked_line__the_load_of_0 = _with_line("ones", 4)
+masked_line__counts_from_0 = _with_line("example", 3)
 
 
 # Softmax
