@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ...engine.check import program
-from ..cases import drawn, rows
-from .launched import about_triton, inputs_of, memory_of, needs, on_board, ran, wanted
+from ...engine.observe import values
+from ..cases import drawn, field, first_apart, rows
+from .launched import about_triton, inputs_of, is_written, memory_of, needs, on_board, ran, wanted
 
 SIZE = 16
 
@@ -29,6 +30,26 @@ def of_attention(heads, queries, keys, causal, block_q, block_k):
     return needs(**of_loads, **{name: ("stored in", blocks) for name, blocks in stores.items()})
 
 
+def _about_attention(case, mine, theirs):
+    """What the case has, and which of the two outputs is right."""
+    name = first_apart(mine, theirs)
+    if name == "out" and case["scale"] > 100 and np.isnan(values(field(mine, name))).any():
+        return "the scores are in the thousands here: `tl.exp` must get the distance from the largest one so far"
+    if name not in ("out", "logsumexp") or not all(
+        is_written(values(field(mine, each))) for each in ("out", "logsumexp")
+    ):
+        return about_triton(case, mine, theirs)
+    if name == "logsumexp":
+        return "`out` is right, and `logsumexp` is not: it is the largest score plus the natural logarithm of the sum"
+    if np.allclose(*(values(field(tree, "logsumexp")) for tree in (mine, theirs)), rtol=1e-5):
+        return "`logsumexp` is right, and `out` is not: is `mixed` scaled as the sum is, and divided by it?"
+    (_, block), keys = case["blocks"], case["keys"]
+    here = ["a query sees only the keys up to its own position"] * case["causal"]
+    here += ["the keys are in several blocks"] * (keys > block) + ["the last block has fewer keys"] * (keys % block > 0)
+    here += ["there are two heads"] * (case["heads"] > 1)
+    return f"in this case {', and '.join(here) or 'one block has all keys'}. Is each score right, and scaled as the contract says?"
+
+
 @program(
     "inductor.triton_templates.attention_source",
     cases=drawn(heads=(1, 2), queries=(1, 40), keys=(1, 40), causal=bool, blocks=[[16, 16], [32, 16], [16, 32]], scale=[0.25, 1.0]),
@@ -40,7 +61,7 @@ def of_attention(heads, queries, keys, causal, block_q, block_k):
         (1, 1, 1, False, [16, 16], 0.25), (1, 20, 40, False, [16, 16], 1024.0), (1, 33, 33, True, [16, 16], 1024.0),
     ),
     is_text=True,
-    hint=about_triton,
+    hint=_about_attention,
     draws=3,
 )  # fmt: skip
 def attentions(rl, heads, queries, keys, causal, blocks, scale):

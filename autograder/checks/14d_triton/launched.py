@@ -266,6 +266,11 @@ def _advice(name):
     return "does an instance access neighbouring elements in one block?"
 
 
+def is_written(mine):
+    """Whether a part of a result is a tensor of numbers, and all of its elements were written."""
+    return not (np.isnan(mine) | (mine == UNWRITTEN)).any()
+
+
 def _about_output(mine, theirs):
     mine, theirs = mine.reshape(-1), theirs.reshape(-1)
     apart = np.flatnonzero(~np.isclose(mine, theirs, rtol=1.3e-6, atol=1e-5, equal_nan=True))  # as they are compared
@@ -275,6 +280,6 @@ def _about_output(mine, theirs):
     if len(beyond):
         return f"element {beyond[0]} of the output was written, and no instance should write it"
     if len(unclear := apart[np.isnan(mine[apart])]):
-        cause = "is a masked-off element of a load without `other` used, or has an operation no result?"
+        cause = "does a masked-off element of a load without `other` count, or minus infinity minus minus infinity?"
         return f"element {unclear[0]} of the output is NaN: {cause}"
     return f"element {apart[0]} of the output was written, but not with the right value: from which elements is it computed?"

@@ -55,8 +55,8 @@ def _strips(draw, st):
     cases=_strips,
     edges=rows(
         "instances tiles_m tiles_n group",
-        (1, 4, 4, 1), (4, 4, 4, 1), (4, 4, 4, 2), (4, 4, 4, 4), (9, 6, 6, 1), (9, 6, 6, 3), (16, 8, 8, 4), (5, 3, 2, 2), (8, 4, 5, 5),
-        (7, 5, 3, 3), (20, 5, 4, 8), (3, 1, 6, 2), (5, 6, 1, 4),
+        (1, 4, 4, 1), (4, 4, 4, 1), (4, 4, 4, 2), (4, 4, 4, 4), (9, 6, 6, 1), (9, 6, 6, 3), (16, 8, 8, 4), (5, 3, 2, 2), 
+        (8, 4, 5, 5), (7, 5, 3, 3), (20, 5, 4, 8), (3, 1, 6, 2), (5, 6, 1, 4),
     ),
     hint="an instance loads one strip of `a`, beside its tile's row, and one of `b`, above its column; each counts once",
 )  # fmt: skip

@@ -5,14 +5,29 @@ from __future__ import annotations
 import numpy as np
 
 from ...engine.check import program
-from ..cases import drawn, rows
-from .launched import about_triton, inputs_of, memory_of, needs, on_board, ran, wanted
+from ...engine.observe import values
+from ..cases import drawn, field, first_apart, rows
+from .launched import about_triton, inputs_of, is_written, memory_of, needs, on_board, ran, wanted
 
 
 def of_softmax(height, columns, row_stride, column_stride):
     j = np.arange(columns)
     loads = [i * row_stride + j * column_stride for i in range(height)]
     return needs(x=("loaded of", loads), out=("stored in", [i * columns + j for i in range(height)]))
+
+
+def _about_softmax(case, mine, theirs):
+    if first_apart(mine, theirs) == "out":
+        sums, around = values(field(mine, "out")).reshape(-1, case["columns"]).sum(1), case["around"]
+        if around and np.isnan(sums).any():
+            return f"the elements are around {around} here: `tl.exp` must get the distance from the row's own maximum"
+        if is_written(sums) and not np.allclose(sums, 1, atol=1e-5):
+            return (
+                f"the results of a row add up to {sums[np.abs(sums - 1).argmax()]:.4g}, not to 1: what is in the sum?"
+            )
+        if is_written(sums):
+            return "the results of a row add up to 1: are they powers of e, and of the elements of this row?"
+    return about_triton(case, mine, theirs)
 
 
 @program(
@@ -24,7 +39,7 @@ def of_softmax(height, columns, row_stride, column_stride):
         (2, 20, False, 0, -200), (1, 1, False, 0, 0), (5, 33, True, 0, 0), (2, 64, False, 1, 0), (2, 1500, False, 4, 0),
     ),
     is_text=True,
-    hint=about_triton,
+    hint=_about_softmax,
     draws=4,
 )  # fmt: skip
 def softmaxes_of_rows(rl, height, columns, transposed, gap, around):
