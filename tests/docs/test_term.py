@@ -20,7 +20,15 @@ def read(page: str) -> str:
 
 
 WEEKS = ROW.findall(read("docs/term.md"))
-NUMBERS = {13: "thirteen", 14: "fourteen", 15: "fifteen", 23: "twenty-three", 24: "twenty-four", 25: "twenty-five"}
+NUMBERS = {
+    13: "thirteen",
+    14: "fourteen",
+    15: "fifteen",
+    23: "twenty-three",
+    24: "twenty-four",
+    25: "twenty-five",
+    26: "twenty-six",
+}
 
 
 def in_half_hours(minutes: int) -> float:
