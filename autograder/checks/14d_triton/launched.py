@@ -54,24 +54,35 @@ def _foreign_at_top(statement, modules):
                 if alias.name not in ("triton", "triton.language"):
                     return _shown(statement)
                 modules[alias.asname or "triton"] = tl if alias.asname and alias.name != "triton" else triton
-        case ast.ImportFrom(module, names) if module in ("triton", "triton.language"):
-            owner = triton if module == "triton" else tl
+        case ast.ImportFrom(source, names) if source in ("triton", "triton.language"):
+            owner = triton if source == "triton" else tl
             for alias in names:
                 if not _is_in_language(owner, alias.name):
                     return _shown(statement)
                 if isinstance(value := getattr(owner, alias.name, None), ModuleType):
                     modules[alias.asname or alias.name] = value
-        case ast.FunctionDef(name=name, decorator_list=[decorator]) if _shown(decorator) in ("triton.jit", "jit"):
+        case ast.FunctionDef(decorator_list=[decorator]) if _shown(decorator).rpartition(".")[2] == "jit":
             pass
         case ast.FunctionDef(name=name):
             return f"def {name}"
-        case ast.Assign(targets=[ast.Name(id=name)], value=value) if _shown(value) == "triton.language":
-            modules[name] = tl
+        case ast.Assign(targets=[ast.Name(id=name)], value=value) if module := _module(value, modules):
+            modules[name] = module
         case ast.Assign(targets=[ast.Name()]) | ast.AnnAssign(target=ast.Name()) | ast.Expr(ast.Constant()):
             pass
         case _:
             return _shown(statement)
     return ""
+
+
+def _module(node, modules):
+    """The module that an expression is, or None."""
+    match node:
+        case ast.Name(id=name):
+            return modules.get(name)
+        case ast.Attribute(value=value, attr=attribute) if owner := _module(value, modules):
+            found = getattr(owner, attribute, None)
+            return found if isinstance(found, ModuleType) else None
+    return None
 
 
 def _foreign_name(node, modules):
@@ -81,13 +92,9 @@ def _foreign_name(node, modules):
     match node:
         case ast.Name(id=name) if name.startswith("__") or hasattr(builtins, name) and name not in BUILTINS:
             return name
-        case ast.Attribute(value=ast.Name(id=name), attr=attribute, ctx=ast.Load()) if name in modules:
-            return "" if _is_in_language(modules[name], attribute) else _shown(node)
         case ast.Attribute(value=value, attr=attribute, ctx=ast.Load()):
-            if _shown(value) == "triton.language":
-                return "" if _is_in_language(tl, attribute) else _shown(node)
-            if _shown(value).endswith((".math", "tl.math")):
-                return "" if _is_in_language(tl.math, attribute) else _shown(node)
+            if owner := _module(value, modules):
+                return "" if _is_in_language(owner, attribute) else _shown(node)
             methods = {name for of in (tl.tensor, tl.dtype, tl.tensor_descriptor) for name in dir(of)}
             return "" if attribute in OF_BLOCKS | methods and not attribute.startswith("_") else _shown(node)
         case ast.Attribute():

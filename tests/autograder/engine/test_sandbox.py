@@ -10,14 +10,18 @@ import time
 from itertools import islice
 from pathlib import Path
 
+import nbformat
 import psutil
 import pytest
 
 from autograder.engine import sandbox, seccomp
 from autograder.engine.edition import edition, without_bodies
+from autograder.engine.limits import Allowance
 from autograder.engine.observe import SubjectDied, SubjectTimedOut
+from autograder.engine.run import Session
 from autograder.engine.sandbox import Sandbox, _in_use
 from autograder.model import Course, Lab
+from rushlight.inductor import triton_heuristics
 
 LAB = "01a_views"
 
@@ -249,6 +253,24 @@ def test_a_bench_lab_has_torch_and_nothing_else_of_the_judge(isolated):
         assert run(box, "import autograder.engine.judge") == "ModuleNotFoundError"
     finally:
         box.close()
+
+
+def test_a_lab_has_the_packages_that_it_needs_and_no_other_lab_has(isolated):
+    pytest.importorskip("triton", reason="Triton is not installed: it is no requirement of the course")
+    for lab, said in (("14d_triton", "3.7.1"), ("14c_products", "ModuleNotFoundError")):
+        session = Session(Lab(lab), True, Allowance(False), [])
+        try:
+            (shown,) = session.run_cell(nbformat.v4.new_code_cell("import triton; print(triton.__version__)"))
+        finally:
+            session.close()
+        assert said in str(shown)
+
+
+def test_a_machine_without_triton_is_told_so_for_the_lab_that_needs_it(monkeypatch):
+    monkeypatch.setattr(triton_heuristics, "is_installed", lambda: False)
+    said = "lab 14d_triton runs kernels in Triton: Triton is not installed: `pip install triton==3.7.1` (Linux only)"
+    assert sandbox.unavailable(Lab("14d_triton"), False) == said
+    assert sandbox.unavailable(Lab("13a_tensors"), False) is None
 
 
 # Ways to another submission that is graded at the same time ------------------------------------------------------------

@@ -1,5 +1,7 @@
 """Answers that are texts, such as kernels: only the text is the student's, and nothing hides what is not its language."""
 
+from importlib import import_module
+
 import nbformat
 import pytest
 
@@ -100,3 +102,58 @@ def test_nothing_hides_what_is_not_the_language(text):
 )
 def test_the_language_of_a_kernel_is_allowed(text):
     assert foreign(text) == []
+
+
+# Triton -----------------------------------------------------------------------------------------------------------------
+
+IN_TRITON = """import triton
+import triton.language as tl
+
+@triton.jit
+def f(x, BLOCK: tl.constexpr):
+    {}
+"""
+
+
+@pytest.fixture
+def of_triton():
+    pytest.importorskip("triton", reason="Triton is not installed: it is no requirement of the course")
+    return import_module("autograder.checks.14d_triton.launched").foreign
+
+
+def test_nothing_but_the_language_of_triton_is_in_a_text(of_triton):
+    for statement in (
+        "import os", "from os import system", "open('x')", "exec('x')", "eval('x')", "getattr(tl, 'core')", "__import__('os')",
+        "tl.core", "tl.math.core", "triton.runtime", "triton.language.core", "tl.load.__globals__", "tl.sum.fn", "x.handle",
+        "x.handle.data[0] = 1", "tl.load = 1", "del tl.load", "tl.store.x = 1", "'{0.__class__}'.format(x)", "f'{x.__class__}'",
+        "lambda: 1", "[].append(1)", "type(x)", "vars()", "globals()", "breakpoint()", "input()",
+        "try:\n        pass\n    except:\n        pass", "with x:\n        pass", "def g():\n        pass", "raise x",
+        "class A:\n        pass", "global x", "yield", "(y for y in x)", "{{y: 1 for y in x}}".format(),
+    ):  # fmt: skip
+        assert of_triton(IN_TRITON.format(statement)), statement
+    for text in (
+        "import os", "import triton.runtime", "from triton import runtime", "from triton.language import core",
+        "from os import path", "print(1)", "for i in range(3):\n    pass", "def f():\n    pass",
+        "@triton.autotune\ndef f():\n    pass",
+        "import triton\n@triton.jit\n@triton.jit\ndef f():\n    pass", "X = open('x')", "import triton as t\nX = t.knobs",
+        "import triton\ntriton.jit = 1", "if True:\n    import os", "from triton import *", "class A:\n    pass",
+    ):  # fmt: skip
+        assert of_triton(text), text
+
+
+def test_the_language_of_triton_is_allowed(of_triton):
+    for statement in (
+        "y = tl.load(x + tl.arange(0, BLOCK), mask=None).to(tl.float32).sum(0)", "y = tl.math.exp(x) + triton.cdiv(BLOCK, 2)",
+        "tl.static_assert(BLOCK > 0)", "y = triton.language.zeros([BLOCK], x.dtype.element_ty)", "y = [x for _ in range(2)]",
+        "for i in tl.static_range(min(3, len([1, 2]))):\n        pass", "assert BLOCK > 0, 'a'",
+        "y = x if BLOCK else float('-inf')", "tl.device_print('x', x)",
+        "y = tl.reshape(x, (BLOCK,)).T.trans()", "while BLOCK > 1:\n        pass", "'a text'",
+    ):  # fmt: skip
+        assert of_triton(IN_TRITON.format(statement)) == [], statement
+    for text in (
+        '"""A text."""\nimport triton as t\nimport triton.language as T\nX = T.constexpr(3)\n@t.jit\ndef f(x):\n    T.math.exp(x)',
+        "from triton import jit, language as tl, cdiv\nX: tl.constexpr = 3\n@jit\ndef f(x):\n    tl.load(x)",
+        "import triton\ntl = triton.language\n@triton.jit\ndef f(x):\n    tl.load(x)",
+        "import triton.language\nfrom triton.language import load, math\n@triton.jit\ndef f(x):\n    math.exp(load(x))",
+    ):
+        assert of_triton(text) == [], text
