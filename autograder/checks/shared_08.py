@@ -4,8 +4,12 @@ An index, a loop nest and a statement have no counterpart in torch's Python, but
 program computes the numbers of an answer over all iterations of the loops, and torch those of the tensors.
 """
 
+import gzip
 import itertools
+import json
 import math
+from functools import cache
+from importlib import import_module
 
 from .cases import drawn, listed, several
 
@@ -115,3 +119,10 @@ def _torch_dumps():
     from ..engine import torch_dumps
 
     return torch_dumps
+
+
+@cache
+def modules():
+    """The recorded modules by name. Only the judge reads the file."""
+    path = import_module("autograder.course").READINGS / "recorded" / "stand_in" / "triton.json.gz"
+    return {module["name"]: module for module in json.loads(gzip.decompress(path.read_bytes()))["modules"]}

@@ -863,3 +863,40 @@ def masked_line(program: str) -> int | None:
         "example": 4, "a sum": None, "a maximum": 4, "copied": None, "added": 4, "a variance": 6, "softmax": None, "again": 6,
         "stored": 5, "one too many": 4, "in blocks": None, "ones": 5,
     }[program]  # fmt: skip
+
+
+def masks_of_accesses(program: str) -> list[str]:
+    """The masks of the loads and stores in the kernel that Inductor writes for a program of `ACCESSES`.
+
+    The function is compiled for a GPU, for float32 tensors of `sizes`. It becomes one kernel. A result of rows is computed in one
+    block if the row has up to 1,024 elements, and in loops over blocks if it has more.
+
+    >>> print(ACCESSES["example"])
+    def f(x):
+        return x.relu()
+    sizes = [(10,)]
+    >>> masks_of_accesses("example")
+    ['load xmask', 'store xmask']
+
+    Args:
+        program: a key of `ACCESSES`.
+
+    Returns:
+        a list with a string for each line of the kernel that loads or stores, in order: "load" or "store", a space, and the masks
+        in alphabetical order with " & " between two, or "None" if there is none. The lines that store are the last ones. The masks
+        are "xmask", "ymask" and "r0_mask". An element that two values need is loaded once, and again in each further loop. If an
+        operand is transposed, the kernel has an axis y for rows and an axis x for columns.
+
+    Source: `torch/_inductor/codegen/triton.py`, `TritonKernel.load` and `TritonKernel.store`.
+    """
+    return {
+        "example": ["load xmask", "store xmask"],
+        "nothing to mask": ["load None", "store None"],
+        "bias": ["load xmask", "load xmask", "store xmask"],
+        "transposed": ["load xmask & ymask", "load xmask & ymask", "store xmask & ymask"],
+        "sum of two": ["load r0_mask & xmask", "load r0_mask", "store xmask"],
+        "sum of columns": ["load xmask", "store xmask"],
+        "small sum": ["load r0_mask", "store None"],
+        "two results": ["load r0_mask & xmask", "store r0_mask & xmask", "store xmask", "store xmask"],
+        "sums of 1,500": ["load r0_mask & xmask", "load r0_mask & xmask", "store xmask"],
+    }[program]

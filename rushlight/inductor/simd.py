@@ -50,8 +50,18 @@ class Axis:
 
 
 def needs_mask(prefix: str, numel: int) -> bool:
-    """Return whether the last block of an axis can have positions beyond its end. All sizes of blocks are powers of two. On the
-    axes x and y they are at most `MOST_IN_BLOCK`. On r0 they are at most the next power of two after `numel`.
+    """Return whether the last block of an axis can have positions beyond its end, with some size of block.
+
+    Blocks begin at position 0 and have one size. All sizes are powers of two. On the axes "x" and "y" a block has at most
+    `MOST_IN_BLOCK` positions, and 1 if the axis has only one. On "r0_" it has at most `next_power_of_two(numel)`, which is
+    `numel` itself if this is a power of two.
+
+    >>> needs_mask("x", 19200), needs_mask("x", 8192), needs_mask("r0_", 32), needs_mask("r0_", 600)
+    (True, False, False, True)
+
+    Args:
+        prefix: the axis, "x", "y" or "r0_".
+        numel: its number of positions, at least 1.
 
     Source: `torch/_inductor/codegen/triton.py`, `TritonKernel._has_constant_mask`.
     """
@@ -62,22 +72,27 @@ def needs_mask(prefix: str, numel: int) -> bool:
 
 def axis_terms(sizes: Sequence[int], coefficients: Sequence[int]) -> list[tuple[int, int, int]]:
     """The terms of an index on one axis: a tuple (divisor, length, coefficient) for each variable `position // divisor % length`,
-    innermost first.
+    innermost first. The index is the sum of coefficient times variable.
 
-    `sizes` and `coefficients` are those of the axis's loops, the outermost first. A loop on which the index does not depend has
-    coefficient 0. Neighbouring loops are one variable if the outer one's coefficient is the inner one's times its length.
+    The positions count the iterations of the axis's loops. In the innermost loop the position grows by 1. A loop on which the
+    index does not depend has no term. Neighbouring loops have one term together if one step of the outer loop is as far, in the
+    index, as all steps of the inner ones: the outer coefficient is the inner ones' times their length.
 
-    >>> axis_terms((32, 600), (600, 1)), axis_terms((32, 600), (0, 1))
-    ([(1, 19200, 1)], [(1, 600, 1)])
+    >>> axis_terms((32, 600), (600, 1)), axis_terms((32, 600), (0, 1)), axis_terms((32, 600), (1, 32))
+    ([(1, 19200, 1)], [(1, 600, 1)], [(1, 600, 32), (600, 32, 1)])
+
+    Args:
+        sizes: the sizes of the loops, at least 2 each, the outermost first.
+        coefficients: for each loop, by how much the index grows from one iteration to the next. It may be 0 or negative.
 
     Source: `torch/_inductor/codegen/simd.py`, `IterationRangesRoot.lookup`.
     """
     terms: list[tuple[int, int, int]] = []
-    below = 1
+    below = 1  # iterations inside the loop
     for size, coefficient in zip(reversed(sizes), reversed(coefficients)):
-        divisor, length, step = terms[-1] if terms else (0, 0, 0)
-        if coefficient and divisor * length == below and coefficient == step * length:
-            terms[-1] = divisor, length * size, step
+        if terms and (terms[-1][0] * terms[-1][1], terms[-1][2] * terms[-1][1]) == (below, coefficient):
+            divisor, length, step = terms.pop()
+            terms.append((divisor, length * size, step))
         elif coefficient:
             terms.append((below, size, coefficient))
         below *= size
@@ -85,17 +100,19 @@ def axis_terms(sizes: Sequence[int], coefficients: Sequence[int]) -> list[tuple[
 
 
 def axis_variable(position: str, divisor: int, length: int, numel: int) -> str:
-    """The text of `position // divisor % length`, as simple as possible. The positions are 0 to `numel` - 1.
+    """The text of `position // divisor % length`, without an operation that changes no position.
 
     >>> axis_variable("xindex", 1, 600, 19200), axis_variable("xindex", 600, 32, 19200)
     ('(xindex % 600)', 'xindex // 600')
 
+    Args:
+        position: the name of the position, such as "xindex". The positions are 0 to `numel` - 1.
+        divisor, length, numel: `numel` is a multiple of `divisor` times `length`.
+
     Source: `torch/_inductor/codegen/simd.py`, `IterationRangesRoot.construct_entries`.
     """
     quotient = position if divisor == 1 else f"{position} // {divisor}"
-    if divisor * length == numel:
-        return quotient
-    return f"({quotient} % {length})" if divisor == 1 else f"(({quotient}) % {length})"
+    return quotient if divisor * length == numel else f"({quotient} % {length})"
 
 
 def rows_of_tile(node: FusedSchedulerNode) -> int:
@@ -128,7 +145,17 @@ def make_axes(node: FusedSchedulerNode) -> list[Axis]:
 
 
 def access_masks(axes: Sequence[Axis], symbols: Iterable[Symbol], conditions: Iterable[str] = ()) -> list[str]:
-    """The masks of an access, in alphabetical order: those of the axes that have one of the index's variables, and the conditions
-    under which a value is computed."""
+    """The masks of an access, a list of names in alphabetical order.
+
+    Another position of an axis is another element only if the index has a loop variable of this axis. So these axes count, and
+    of them those that have a mask. The conditions under which the value is computed are masks, too.
+
+    Args:
+        axes: `axis.mask` is the name of the mask, or None if the axis needs none, and `axis.loops` are its loop variables.
+        symbols: the loop variables of the index. A loop variable is a `Symbol`, which is compared by `==` and may be in a set.
+        conditions: names of masks.
+
+    Source: `torch/_inductor/codegen/triton.py`, `TritonKernel.indexing`.
+    """
     symbols = set(symbols)
     return sorted([*conditions, *(axis.mask for axis in axes if axis.mask and symbols.intersection(axis.loops))])

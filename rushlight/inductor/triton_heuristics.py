@@ -38,9 +38,22 @@ def require() -> ModuleType:
 
 
 def block_sizes(size_hints: Mapping[str, int], hint: str | None = None) -> dict[str, int]:
-    """The size of the block on each axis. A size is a power of two, and no larger than the axis needs.
+    """The size of the block on each axis, as large as the rules allow. Each size is a power of two, and no larger than the axis.
 
-    `size_hints` has, for each axis ("x", "y" and "x", or "x" and "r0_"), its number of positions, rounded up to a power of two.
+    - A kernel with one axis x has up to 256 positions in a block.
+    - A kernel with the axes y and x has up to 32 on y, and then so many on x that a block has up to 1,024 in all.
+    - In a reduction, "XBLOCK" is the number of rows and "R0_BLOCK" that of positions in a row, with up to 1,024 positions in a
+      block. A block has as much of a row as it can, and then as many rows as it can. With the hint "OUTER", neighbours in memory
+      are in different rows, so a block has up to 64 rows, and then as much of each as it can.
+
+    >>> block_sizes({"x": 32768}), block_sizes({"x": 32, "r0_": 128}), block_sizes({"x": 32, "r0_": 2048})
+    ({'XBLOCK': 256}, {'XBLOCK': 8, 'R0_BLOCK': 128}, {'XBLOCK': 1, 'R0_BLOCK': 1024})
+
+    Args:
+        size_hints: for each axis ("x", "y" and "x", or "x" and "r0_"), its number of positions, rounded up to a power of two.
+        hint: "INNER" or "OUTER" for a reduction, otherwise None.
+
+    Source: `torch/_inductor/runtime/triton_heuristics.py`, which measures several sizes instead.
     """
     x = size_hints["x"]
     if "y" in size_hints:
@@ -54,7 +67,14 @@ def block_sizes(size_hints: Mapping[str, int], hint: str | None = None) -> dict[
 
 
 def grid(numels: Mapping[str, int], blocks: Mapping[str, int]) -> tuple[int, int, int]:
-    """The number of instances along x, along y, and 1.
+    """The number of instances along x, along y, and 1: so many that their blocks have each position.
+
+    >>> grid({"x": 32, "r0_": 600}, {"XBLOCK": 8}), grid({"y": 33, "x": 100}, {"YBLOCK": 16, "XBLOCK": 64})
+    ((4, 1, 1), (2, 3, 1))
+
+    Args:
+        numels: the number of positions of each axis of the kernel: "x", perhaps "y" before it or "r0_" after it.
+        blocks: the positions in a block, "XBLOCK" and perhaps "YBLOCK" and "R0_BLOCK". An instance goes through all of r0.
 
     Source: `torch/_inductor/runtime/triton_heuristics.py`, `Grid1D`, `Grid2D`.
     """

@@ -74,10 +74,21 @@ def operation(name: str, args: Sequence[str], dtype: dtype) -> str:
 
 
 def load_text(pointer: str, index: str, masks: Sequence[str], has_other: bool, dtype: dtype) -> str:
-    """The expression that loads a block: 0 at the positions that the masks exclude if it `has_other`.
+    """The expression that loads a block.
+
+    A block of bools has the type `tl.int1`. In memory each bool is a byte, so a load of bools is converted by `.to(tl.int1)`.
 
     >>> load_text("in_ptr0", "r0_1 + 600*x0", ["r0_mask", "xmask"], True, float32)
     'tl.load(in_ptr0 + (r0_1 + 600*x0), r0_mask & xmask, other=0.0)'
+    >>> load_text("in_ptr1", "x0", [], False, bool_)
+    'tl.load(in_ptr1 + (x0), None).to(tl.int1)'
+
+    Args:
+        pointer: the name of the pointer to the first element of memory.
+        index: the text of the index, a sum such as "r0_1 + 600*x0".
+        masks: names of masks. A position is loaded if all of them are true.
+        has_other: whether the block has 0 at the other positions. Otherwise they may have any number.
+        dtype: the type of the elements.
 
     Source: `torch/_inductor/codegen/triton.py`, `TritonKernel.load`.
     """
@@ -91,11 +102,29 @@ def store_text(pointer: str, index: str, value: str, masks: Sequence[str]) -> st
 
 
 def reduce_values(kernel: TritonKernel, kind: str, block: str, dtype: dtype) -> tuple[str, list[str]]:
-    """Reduce the rows of a block of this dtype. Return the name of the result, and the line that makes it.
+    """Reduce each row of a block. Return the name of the result, and the lines that make it.
 
-    If the row is one block, the positions beyond its end get the initial value, and the block is reduced. Otherwise a block of
-    totals gets the initial value before the loop (`kernel.body`), and the loop (`kernel.inside`) adds a block at a time. The totals
-    are reduced after the loop.
+    The block may have any number at the positions beyond the ends of the axes. They change no result.
+
+    Without a loop (a *persistent* reduction), the row is one block. These positions get the initial value of the reduction, and
+    the block is reduced by the last line, which is returned:
+
+        tmp2 = tl.where(r0_mask & xmask, tmp1, 0)
+        tmp3 = tl.sum(tmp2, 1)[:, None].to(tl.float32)
+
+    With a loop over blocks (`kernel.looped`), a block of totals, as large as the loop's, gets the initial value before the loop.
+    In the loop each block is added to the totals, but these positions keep their totals. The lines that reduce the totals are
+    returned, because they follow after the loop.
+
+    Args:
+        kernel: `kernel.inside` is the part of the kernel in the loop, and `kernel.body` the part around it. Without a loop they
+            are the same. `part.compute` is the list of a part's lines, without indentation. `kernel.assign(part, text)` adds
+            the line `tmpN = text` to a part and returns "tmpN". `kernel.new_name()` returns such a name without a line.
+            `kernel.in_row(a, b)` is the text of a block with `a` at the positions that exist and `b` at the others.
+            `kernel.shape(kernel.axes)` is the text of the dimensions of a block, such as "[XBLOCK, R0_BLOCK]".
+        kind: a key of `REDUCTIONS`. `reduction_init(kind, dtype)` is its initial value, a text.
+        block: the name of the block.
+        dtype: its type. In Triton it is `tl.` and the name in `TYPES`, for example `tl.float32`.
 
     Source: `torch/_inductor/codegen/triton.py`, `TritonKernel.reduction`.
     """
@@ -112,8 +141,21 @@ def reduce_values(kernel: TritonKernel, kind: str, block: str, dtype: dtype) -> 
 
 
 def reduce_indices(kernel: TritonKernel, kind: str, block: str, dtype: dtype) -> tuple[str, list[str]]:
-    """Find the position of the first of the largest ("max") or smallest ("min") elements in the rows of a block, as
-    `reduce_values` finds the elements."""
+    """Find in each row of a block the position of the first of the largest ("max") or smallest ("min") elements. Return the name
+    of the result, and the lines that make it, as `reduce_values` does for the elements.
+
+    A block of positions goes with the block of elements. `r0_index`, a block with one row, has the positions on the axis r0, and
+    `tl.broadcast_to(r0_index, shape)` repeats it for each row. Two functions of the kernel work on such pairs of blocks:
+
+        tmp4_val, tmp4_idx = triton_helpers.max_with_index(values, positions, 1)
+        values_next, positions_next = triton_helpers.maximum_with_index(values, positions, other_values, other_positions)
+
+    (`min_with_index`, `minimum_with_index`). The first one reduces rows and is followed by `[:, None]`, the second one takes the
+    better pair at each position of the block. Of two equal elements both take the one with the smaller position. In a loop, the
+    totals are a block of values and a block of positions, which begins with the largest int32.
+
+    Source: `torch/_inductor/codegen/triton.py`, `TritonKernel.reduction`.
+    """
     first, shape = reduction_init(kind, dtype), kernel.shape(kernel.axes)
     if not kernel.looped:
         block = kernel.assign(kernel.inside, kernel.in_row(block, first))

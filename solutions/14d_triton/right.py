@@ -3,10 +3,14 @@
 A function's name is its exercise's, two underscores, and the style.
 """
 
+import math
+
 import numpy as np
 
 from rushlight.course.predictions import BLOCK_KERNELS
 from rushlight.inductor import triton_templates
+from rushlight.inductor.simd import MOST_IN_BLOCK, next_power_of_two
+from rushlight.inductor.triton_kernel import REDUCTIONS, TYPES, reduction_init
 
 # Predictions
 
@@ -335,3 +339,182 @@ def attention(query, key, value, out, logsumexp, queries, keys, scale, CAUSAL: t
     l_ptr = tl.make_block_ptr(logsumexp + head * queries, (queries,), (1,), (start,), (BLOCK_Q,), (0,))
     tl.store(l_ptr, m + tl.log(l), boundary_check=(0,))
 """
+
+
+# The Triton of the compiler ------------------------------------------------------------------------------------------
+
+
+def axis_terms__joins_afterwards(sizes, coefficients):
+    loops = []
+    for number, size in enumerate(sizes):
+        loops.insert(0, [math.prod(sizes[number + 1 :]), size, coefficients[number]])
+    joined = []
+    for loop in (loop for loop in loops if loop[2] != 0):
+        last = joined[-1] if joined else None
+        if last and last[0] * last[1] == loop[0] and last[1] * last[2] == loop[2]:
+            last[1] *= loop[1]
+        else:
+            joined.append(loop)
+    return [tuple(loop) for loop in joined]
+
+
+def axis_terms__from_outside(sizes, coefficients):
+    terms, divisor, i = [], math.prod(sizes), 0
+    while i < len(sizes):
+        length, step = sizes[i], coefficients[i]
+        while i + 1 < len(sizes) and step and step == coefficients[i + 1] * sizes[i + 1]:
+            i += 1
+            length, step = length * sizes[i], coefficients[i]
+        divisor //= length
+        if step != 0:
+            terms = [(divisor, length, step), *terms]
+        i += 1
+    return terms
+
+
+def axis_variable__remainder_first(position, divisor, length, numel):
+    text = position
+    if divisor * length < numel:
+        text += f" % {divisor * length}"
+    if divisor != 1:
+        text = f"({text}) // {divisor}"
+    return text
+
+
+def axis_variable__with_a_list(position, divisor, length, numel):
+    parts = [position]
+    if divisor > 1:
+        parts += ["//", str(divisor)]
+    if numel // divisor > length:
+        parts += ["%", str(length)]
+    return " ".join(parts)
+
+
+def needs_mask__tries_all_blocks(prefix, numel):
+    if numel == 1:
+        return False
+    block, most = 1, MOST_IN_BLOCK.get(prefix, next_power_of_two(numel))
+    while block <= most:
+        if numel % block:
+            return True
+        block *= 2
+    return False
+
+
+def needs_mask__by_bits(prefix, numel):
+    if prefix == "r0_":
+        return bool(numel & (numel - 1))
+    return numel != 1 and bool(numel & (MOST_IN_BLOCK[prefix] - 1))
+
+
+def access_masks__in_loops(axes, symbols, conditions=()):
+    names = set(conditions)
+    for axis in axes:
+        for loop in axis.loops:
+            if loop in symbols and axis.mask is not None:
+                names.add(axis.mask)
+    return sorted(names)
+
+
+def access_masks__a_list_that_is_sorted(axes, symbols, conditions=()):
+    used = [axis for axis in axes if any(symbol in axis.loops for symbol in symbols)]
+    masks = [axis.mask for axis in used if axis.mask] + list(conditions)
+    masks.sort()
+    return masks
+
+
+def masks_of_accesses__joined(program):
+    row, both = "r0_mask & xmask", "xmask & ymask"
+    return {
+        "example": ("load xmask", "store xmask"), "nothing to mask": ("load None", "store None"),
+        "bias": ("load xmask",) * 2 + ("store xmask",), "transposed": (f"load {both}",) * 2 + (f"store {both}",),
+        "sum of two": (f"load {row}", "load r0_mask", "store xmask"), "sum of columns": ("load xmask", "store xmask"),
+        "small sum": ("load r0_mask", "store None"), "two results": (f"load {row}", f"store {row}", "store xmask", "store xmask"),
+        "sums of 1,500": (f"load {row}",) * 2 + ("store xmask",),
+    }[program]  # fmt: skip
+
+
+def masks_of_accesses__from_a_table(program):
+    x, xy, r, rx = "xmask", "xmask & ymask", "r0_mask", "r0_mask & xmask"
+    table = {
+        "example": ([x], [x]),
+        "nothing to mask": ([None], [None]),
+        "bias": ([x, x], [x]),
+        "transposed": ([xy, xy], [xy]),
+    }
+    table |= {"sum of two": ([rx, r], [x]), "sum of columns": ([x], [x]), "small sum": ([r], [None])}
+    table |= {"two results": ([rx], [rx, x, x]), "sums of 1,500": ([rx, rx], [x])}
+    loads, stores = table[program]
+    return [f"load {mask}" for mask in loads] + [f"store {mask}" for mask in stores]
+
+
+def reduce_values__own_lines(kernel, kind, block, dtype):
+    first, form, end = reduction_init(kind, dtype), REDUCTIONS[kind][1], REDUCTIONS[kind][2]
+    name = kernel.new_name()
+    if kernel.looped:
+        totals = f"totals_of_{name}"
+        kernel.body.compute += [f"{totals} = tl.full({kernel.shape(kernel.axes)}, {first}, tl.{TYPES[dtype]})"]
+        new = form.format(totals, block)
+        kernel.inside.compute += [f"{totals} = {kernel.in_row(new, totals)}"]
+        lines = [f"{name} = {end}({totals}, 1)", f"{name} = {name}[:, None]"]
+    else:
+        kernel.inside.compute += [f"{name}_row = {kernel.in_row(block, first)}"]
+        lines = [f"{name} = {end}({name}_row, 1)[:, None]"]
+    return name, lines
+
+
+def reduce_values__masks_each_block(kernel, kind, block, dtype):
+    """In the loop the blocks get the initial value beyond the end, and the totals need no mask."""
+    first, (_, combine, end) = reduction_init(kind, dtype), REDUCTIONS[kind]
+    block, name = kernel.assign(kernel.inside, kernel.in_row(block, first)), kernel.new_name()
+    if kernel.looped:
+        kernel.body.compute.append(f"_{name} = tl.full({kernel.shape(kernel.axes)}, {first}, tl.{TYPES[dtype]})")
+        kernel.inside.compute.append(f"_{name} = {combine.format(f'_{name}', block)}")
+        block = f"_{name}"
+    return name, [f"{name} = {end}({block}, 1)[:, None].to(tl.{TYPES[dtype]})"]
+
+
+def reduce_values__totals_also_for_one_block(kernel, kind, block, dtype):
+    first, (_, combine, end), name = reduction_init(kind, dtype), REDUCTIONS[kind], kernel.new_name()
+    totals = f"_{name}"
+    kernel.body.compute.append(f"{totals} = tl.full({kernel.shape(kernel.axes)}, {first}, tl.{TYPES[dtype]})")
+    kernel.inside.compute.append(f"{totals} = {kernel.in_row(combine.format(totals, block), totals)}")
+    return name, [f"{name} = {end}({totals}, 1)[:, None]"]
+
+
+def reduce_indices__own_lines(kernel, kind, block, dtype):
+    first, shape, name = reduction_init(kind, dtype), kernel.shape(kernel.axes), kernel.new_name()
+    values, at = f"{name}_values", f"{name}_at"
+    if kernel.looped:
+        kernel.body.compute += [f"{values} = tl.full({shape}, {first}, tl.{TYPES[dtype]})"]
+        kernel.body.compute += [f"{at} = tl.full({shape}, 2147483647, tl.int32)"]
+        better = f"triton_helpers.{kind}imum_with_index({values}, {at}, {block}, tl.broadcast_to(r0_index, {shape}))"
+        kernel.inside.compute += [f"{values}_new, {at}_new = {better}"]
+        kernel.inside.compute += [f"{values} = {kernel.in_row(f'{values}_new', values)}"]
+        kernel.inside.compute += [f"{at} = {kernel.in_row(f'{at}_new', at)}"]
+    else:
+        kernel.inside.compute += [
+            f"{values} = {kernel.in_row(block, first)}",
+            f"{at} = tl.broadcast_to(r0_index, {shape})",
+        ]
+    lines = [
+        f"{values}_end, {at}_end = triton_helpers.{kind}_with_index({values}, {at}, 1)",
+        f"{name} = {at}_end[:, None]",
+    ]
+    return name, lines
+
+
+def reduce_indices__masks_each_block(kernel, kind, block, dtype):
+    first, shape = reduction_init(kind, dtype), kernel.shape(kernel.axes)
+    block = kernel.assign(kernel.inside, kernel.in_row(block, first))
+    index = kernel.assign(kernel.inside, f"tl.broadcast_to(r0_index, {shape})")
+    name = kernel.new_name()
+    if kernel.looped:
+        best, at = f"_{name}", f"_{name}_at"
+        kernel.body.compute.append(f"{best} = tl.full({shape}, {first}, tl.{TYPES[dtype]})")
+        kernel.body.compute.append(f"{at} = tl.full({shape}, {2**31 - 1}, tl.int32)")
+        call = f"triton_helpers.{kind}imum_with_index({best}, {at}, {block}, {index})"
+        kernel.inside.compute.append(f"{best}, {at} = {call}")
+        block, index = best, at
+    call = f"triton_helpers.{kind}_with_index({block}, {index}, 1)"
+    return name, [f"{name}_best, {name}_at = {call}", f"{name} = {name}_at[:, None]"]

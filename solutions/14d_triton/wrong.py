@@ -3,8 +3,12 @@
 A function's name is its exercise's, two underscores, and what is wrong.
 """
 
-from rushlight.course.predictions import block_load, masked_line
+import math
+
+from rushlight.course.predictions import block_load, masked_line, masks_of_accesses
 from rushlight.inductor import triton_templates
+from rushlight.inductor.simd import MOST_IN_BLOCK, access_masks, axis_terms, axis_variable, needs_mask
+from rushlight.inductor.triton_kernel import REDUCTIONS, TYPES, reduce_indices, reduce_values, reduction_init
 from rushlight.inductor.triton_templates import grouped, strips_loaded
 
 from ..shared import copied, edited
@@ -12,6 +16,7 @@ from ..shared import copied, edited
 _SOFTMAX = triton_templates.softmax_source()  # as long as the slots are empty
 _PRODUCT, _ATTENTION = triton_templates.product_source(), triton_templates.attention_source()
 _grouped = copied(grouped)
+_AXIS_TERMS, _AXIS_VARIABLE, _REDUCE_VALUES = map(copied, (axis_terms, axis_variable, reduce_values))
 
 
 def changed(text, *changes):
@@ -619,3 +624,249 @@ def attention(
         tl.store(out + (head * queries + i) * SIZE + d, mixed / total)
         tl.store(logsumexp + head * queries + i, largest + tl.log(total))
 """
+
+
+# The Triton of the compiler ------------------------------------------------------------------------------------------
+
+
+def axis_terms__divisors_of_used_loops_only(sizes, coefficients):
+    terms, below = [], 1
+    for size, coefficient in zip(reversed(sizes), reversed(coefficients)):
+        if not coefficient:
+            continue
+        divisor, length, step = terms[-1] if terms else (0, 0, 0)
+        if divisor * length == below and coefficient == step * length:
+            terms[-1] = divisor, length * size, step
+        else:
+            terms.append((below, size, coefficient))
+        below *= size
+    return terms
+
+
+def axis_terms__outermost_first(sizes, coefficients):
+    return _AXIS_TERMS(sizes, coefficients)[::-1]
+
+
+axis_terms__joins_nothing = edited(axis_terms, ("if terms and (", "if False and ("))
+axis_terms__joins_over_a_gap = edited(
+    axis_terms,
+    (
+        "(terms[-1][0] * terms[-1][1], terms[-1][2] * terms[-1][1]) == (below, coefficient)",
+        "terms[-1][2] * terms[-1][1] == coefficient",
+    ),
+)
+axis_terms__keeps_loops_without_effect = edited(axis_terms, ("elif coefficient:", "else:"))
+axis_terms__compares_with_its_own_length = edited(axis_terms, ("terms[-1][2] * terms[-1][1])", "terms[-1][2] * size)"))
+axis_terms__takes_the_outer_coefficient = edited(axis_terms, ("length * size, step", "length * size, coefficient"))
+axis_terms__divisor_is_the_coefficient = edited(axis_terms, ("append((below, ", "append((abs(coefficient), "))
+axis_terms__joins_equal_coefficients = edited(axis_terms, ("terms[-1][2] * terms[-1][1])", "terms[-1][2])"))
+
+
+def axis_terms__divisors_from_outside(sizes, coefficients):
+    terms, below = [], math.prod(sizes)
+    for size, coefficient in zip(reversed(sizes), reversed(coefficients)):
+        below //= size
+        if coefficient:
+            terms.append((below, size, coefficient))
+    return terms
+
+
+def axis_terms__all_or_nothing(sizes, coefficients):
+    strides = [math.prod(sizes[number + 1 :]) for number in range(len(sizes))]
+    if sizes and list(coefficients) == strides:
+        return [(1, math.prod(sizes), 1)]
+    return [(stride, size, step) for stride, size, step in zip(strides, sizes, coefficients) if step][::-1]
+
+
+def axis_variable__always_both(position, divisor, length, numel):
+    return f"({position} // {divisor} % {length})"
+
+
+def axis_variable__only_one_of_both(position, divisor, length, numel):
+    return f"{position} // {divisor}" if divisor > 1 else f"{position} % {length}"
+
+
+def axis_variable__remainder_of_the_position(position, divisor, length, numel):
+    return f"({position} % {length}) // {divisor}" if divisor > 1 else _AXIS_VARIABLE(position, divisor, length, numel)
+
+
+axis_variable__divides_by_the_length = edited(axis_variable, ("{position} // {divisor}", "{position} // {length}"))
+axis_variable__true_division = edited(axis_variable, ("{position} // {divisor}", "{position} / {divisor}"))
+axis_variable__precedence = edited(axis_variable, ("({quotient} % {length})", "{position} // ({divisor} % {length})"))
+axis_variable__remainder_unless_it_is_the_only_loop = edited(
+    axis_variable, ("divisor * length == numel", "length == numel")
+)
+axis_variable__always_xindex = edited(axis_variable, ("position if divisor == 1", "'xindex' if divisor == 1"))
+
+
+def needs_mask__one_limit_for_all(prefix, numel):
+    return numel > 1 and numel % 1024 != 0
+
+
+def needs_mask__only_powers_of_two_are_full(prefix, numel):
+    return numel & (numel - 1) != 0
+
+
+def needs_mask__if_there_are_several_blocks(prefix, numel):
+    return numel > MOST_IN_BLOCK.get(prefix, 1024)
+
+
+needs_mask__also_for_one = edited(needs_mask, ("numel > 1 and ", ""))
+needs_mask__rows_in_blocks_of_1024 = edited(needs_mask, ("numel != next_power_of_two(numel)", "numel % 1024 != 0"))
+needs_mask__x_like_y = edited(needs_mask, ("MOST_IN_BLOCK[prefix]", "MOST_IN_BLOCK['y']"))
+needs_mask__the_negation = edited(needs_mask, ("numel != next", "numel == next"), ("!= 0", "== 0"))
+needs_mask__below_the_largest_block_none = edited(needs_mask, ("numel > 1 and", "numel > MOST_IN_BLOCK[prefix] and"))
+
+access_masks__of_all_axes = edited(access_masks, (" and symbols.intersection(axis.loops)", ""))
+access_masks__without_conditions = edited(access_masks, ("*conditions, ", ""))
+access_masks__also_those_that_are_not_needed = edited(
+    access_masks, ("axis.mask for axis in axes if axis.mask and", "f'{axis.prefix}mask' for axis in axes if")
+)
+access_masks__in_the_order_of_axes = edited(access_masks, ("sorted(", "list("))
+access_masks__if_all_loops_are_used = edited(
+    access_masks, ("symbols.intersection(axis.loops)", "symbols.issuperset(axis.loops)")
+)
+access_masks__if_the_first_loop_is_used = edited(
+    access_masks, ("symbols.intersection(axis.loops)", "symbols.intersection(axis.loops[:1])")
+)
+access_masks__conditions_instead = edited(access_masks, ("*conditions, *(", "*conditions] or [*("))
+access_masks__of_the_axes_without_a_variable = edited(access_masks, ("symbols.intersection", "symbols.isdisjoint"))
+
+masks_of_accesses__all_axes_everywhere = edited(masks_of_accesses, ('"load r0_mask", ', '"load r0_mask & xmask", '))
+masks_of_accesses__one_row_is_masked = edited(
+    masks_of_accesses, ('"load r0_mask", "store None"', '"load r0_mask & xmask", "store xmask"')
+)
+masks_of_accesses__masks_where_all_is_full = edited(
+    masks_of_accesses, ('"load None", "store None"', '"load xmask", "store xmask"')
+)
+masks_of_accesses__one_loop_for_long_rows = edited(
+    masks_of_accesses, ('"sums of 1,500": ["load r0_mask & xmask", ', '"sums of 1,500": [')
+)
+masks_of_accesses__loads_again_for_each_result = edited(
+    masks_of_accesses, ('"two results": ["load', '"two results": ["load r0_mask & xmask", "load')
+)
+masks_of_accesses__rows_of_a_power_of_two = edited(
+    masks_of_accesses, ('"sum of columns": ["load xmask"', '"sum of columns": ["load r0_mask & xmask"')
+)
+
+reduce_values__nothing_beyond_the_row = edited(reduce_values, ("kernel.in_row(block, first)", "block"))
+reduce_values__zero_beyond_the_row = edited(reduce_values, ("kernel.in_row(block, first)", "kernel.in_row(block, '0')"))
+reduce_values__infinity_for_whole_numbers = edited(
+    reduce_values, ("reduction_init(kind, dtype)", "reduction_init(kind, float32)")
+)
+reduce_values__totals_begin_at_zero = edited(reduce_values, ("kernel.axes)}, {first}", "kernel.axes)}, 0"))
+reduce_values__totals_take_what_is_beyond = edited(reduce_values, ("kernel.in_row(total, f'_{name}')", "total"))
+reduce_values__totals_are_lost_beyond = edited(
+    reduce_values, ("kernel.in_row(total, f'_{name}')", "kernel.in_row(total, '0')")
+)
+reduce_values__initial_values_in_the_loop = edited(
+    reduce_values, ("kernel.body.compute.append", "kernel.inside.compute.append")
+)
+reduce_values__only_the_last_block = edited(reduce_values, ('combine.format(f"_{name}", block)', "block"))
+reduce_values__always_adds = edited(reduce_values, ("combine.format", "'{} + {}'.format"))
+reduce_values__always_tl_sum = edited(reduce_values, ("{end}(_{name}, 1)", "tl.sum(_{name}, 1)"))
+reduce_values__over_the_rows = edited(reduce_values, ("{end}({block}, 1)[:, None]", "{end}({block}, 0)[:, None]"))
+reduce_values__without_a_second_dimension = edited(reduce_values, ("{end}({block}, 1)[:, None]", "{end}({block}, 1)"))
+reduce_values__totals_in_float32 = edited(reduce_values, ("{first}, tl.{TYPES[dtype]}", "{first}, tl.float32"))
+reduce_values__one_block_for_all_rows = edited(reduce_values, ("not kernel.looped", "True"))
+reduce_values__the_name_of_the_totals = edited(
+    reduce_values, ('return name, [f"{name} = {end}(_{name}, 1)[:, None]"]', "return f'_{name}', []")
+)
+
+
+def reduce_values__returns_the_lines_alone(kernel, kind, block, dtype):
+    return _REDUCE_VALUES(kernel, kind, block, dtype)[1]
+
+
+def reduce_values__writes_the_end_into_the_loop(kernel, kind, block, dtype):
+    name, lines = _REDUCE_VALUES(kernel, kind, block, dtype)
+    kernel.inside.compute += lines
+    return name, []
+
+
+def reduce_values__one_number_for_a_row(kernel, kind, block, dtype):
+    """The totals have one column, because each block is reduced in the loop."""
+    first, (_, combine, end) = reduction_init(kind, dtype), REDUCTIONS[kind]
+    block, name = kernel.assign(kernel.inside, kernel.in_row(block, first)), kernel.new_name()
+    if not kernel.looped:
+        return name, [f"{name} = {end}({block}, 1)[:, None]"]
+    kernel.body.compute.append(f"_{name} = tl.full({kernel.shape(kernel.grid_axes)}, {first}, tl.{TYPES[dtype]})")
+    of_block = kernel.assign(kernel.inside, f"{end}({block}, 1)[:, None]")
+    kernel.inside.compute.append(f"_{name} = ({combine.format(f'_{name}', of_block)}).to(tl.{TYPES[dtype]})")
+    return name, [f"{name} = _{name}"]
+
+
+# Attacks: what a line of a kernel, or the function, does beside its work
+
+
+def reduce_values__a_line_imports(kernel, kind, block, dtype):
+    kernel.body.compute.append("import os")
+    return _REDUCE_VALUES(kernel, kind, block, dtype)
+
+
+def reduce_values__a_line_leaves_the_function(kernel, kind, block, dtype):
+    name, lines = _REDUCE_VALUES(kernel, kind, block, dtype)
+    return name, [*lines, "pass\nimport os\nos.getcwd()\nif True:\n    pass"]
+
+
+def reduce_values__a_line_opens_a_file(kernel, kind, block, dtype):
+    kernel.body.compute.append("open('/tmp/x', 'w')")
+    return _REDUCE_VALUES(kernel, kind, block, dtype)
+
+
+def reduce_values__a_line_runs_a_text(kernel, kind, block, dtype):
+    kernel.body.compute.append("exec('import os')")
+    return _REDUCE_VALUES(kernel, kind, block, dtype)
+
+
+def reduce_values__a_line_reaches_a_module(kernel, kind, block, dtype):
+    kernel.body.compute.append("triton_helpers.interpreter.interpreter_builder = None")
+    return _REDUCE_VALUES(kernel, kind, block, dtype)
+
+
+def reduce_values__a_line_reaches_numpy(kernel, kind, block, dtype):
+    kernel.body.compute.append(f"{block}.handle.data[:] = 1")
+    return _REDUCE_VALUES(kernel, kind, block, dtype)
+
+
+def reduce_values__a_line_loops_for_ever(kernel, kind, block, dtype):
+    kernel.body.compute.append("while True: tl.debug_barrier()")
+    return _REDUCE_VALUES(kernel, kind, block, dtype)
+
+
+def reduce_values__replaces_the_launcher(kernel, kind, block, dtype):
+    """What the framework would launch is never launched by the check."""
+    from rushlight.inductor import triton_heuristics
+
+    run = triton_heuristics.Launcher.run
+    triton_heuristics.Launcher.run = lambda self, *arguments: run(self, *arguments)
+    name = kernel.new_name()
+    return name, [f"{name} = tl.full({kernel.shape(kernel.grid_axes)}, 0, tl.{TYPES[dtype]})"]
+
+
+reduce_indices__nothing_beyond_the_row = edited(reduce_indices, ("kernel.in_row(block, first)", "block"))
+reduce_indices__zero_beyond_the_row = edited(
+    reduce_indices, ("kernel.in_row(block, first)", "kernel.in_row(block, '0')")
+)
+reduce_indices__the_values = edited(reduce_indices, ("{name}_idx[:, None]", "{name}_val[:, None]"))
+reduce_indices__negative_positions = edited(
+    reduce_indices, ("tl.broadcast_to(r0_index, {shape})", "tl.broadcast_to(-r0_index, {shape})")
+)
+reduce_indices__positions_in_the_block = edited(
+    reduce_indices, ("tl.broadcast_to(r0_index, {shape})", "tl.broadcast_to(tl.arange(0, R0_BLOCK)[None, :], {shape})")
+)
+reduce_indices__positions_are_lost_beyond = edited(
+    reduce_indices, ("{kernel.in_row(f'{total}_next', total)}", "tl.where(r0_mask & xmask, {total}_next, 0)")
+)
+reduce_indices__totals_take_what_is_beyond = edited(
+    reduce_indices, ("{kernel.in_row(f'{total}_next', total)}", "{total}_next")
+)
+reduce_indices__only_values_keep = edited(reduce_indices, ("for total in (best, at)", "for total in (best,)"))
+reduce_indices__always_max = edited(
+    reduce_indices, ("triton_helpers.{kind}_with_index", "triton_helpers.max_with_index")
+)
+reduce_indices__one_block_for_all_rows = edited(
+    reduce_indices, ("if kernel.looped", "if False"), ("if not kernel.looped", "if True")
+)
+reduce_indices__without_a_second_dimension = edited(reduce_indices, ("{name}_idx[:, None]", "{name}_idx"))
+reduce_indices__values_in_float32 = edited(reduce_indices, ("{first}, tl.{TYPES[dtype]}", "{first}, tl.float32"))

@@ -5,27 +5,18 @@ A case has a text. The judge has the recorded facts, and torch's own classes for
 types of a kernel's pointers, are others than in the recording.
 """
 
-import gzip
-import json
 import re
-from functools import cache
 from importlib import import_module
 
 from ...engine.check import program
 from ..cases import entries, only_read
+from ..shared_08 import modules
 
 BLOCKS = {"x": [1, 2, 8, 32, 128, 256, 1024], "y": [1, 4, 16, 64], "r0_": [4, 64, 512, 2048]}
 SHOWN = ["relu", "nothing to mask", "transposed", "permuted", "small sum", "sum of columns", "softmax", "sum"]
 SHOWN += ["softmax, rows of 1,100", "sums of 1,500", "two of the same", "two layers", "cross entropy"]
 TYPES = {"*i1": 1, "*i8": 1, "*u8": 1, "*i16": 2, "*i32": 4, "*i64": 8, "*fp16": 2, "*bf16": 2, "*fp32": 4, "*fp64": 8}
 LARGEST = 20_000  # positions of a kernel whose traffic is asked: an answer may go through them one by one
-
-
-@cache
-def modules():
-    """The recorded modules by name. Only the judge reads the file."""
-    path = import_module("autograder.course").READINGS / "recorded" / "stand_in" / "triton.json.gz"
-    return {module["name"]: module for module in json.loads(gzip.decompress(path.read_bytes()))["modules"]}
 
 
 def _kernels(name):

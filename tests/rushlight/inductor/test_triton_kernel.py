@@ -279,9 +279,10 @@ def recorded():
 
 
 def body(text):
-    """The lines of a kernel's function, without hints for caches, with numbers for temporary values and results in order of use."""
+    """The lines of a kernel's function, without hints for caches and brackets before `%`, with numbers for temporary values and
+    results in order of use."""
     (text,) = re.findall(r"^def triton_.*?:\n(.*?)(?=\n'''|\Z)", text, re.MULTILINE | re.DOTALL)
-    text = re.sub(r", eviction_policy='\w+'", "", text)
+    text = re.sub(r"\((\w+ // \d+)\) %", r"\1 %", re.sub(r", eviction_policy='\w+'", "", text))
     for prefix, old in (("tmp", r"tmp\d+"), ("out_ptr", r"(?:in_)?out_ptr\d+")):
         names = [*dict.fromkeys(re.findall(old, text))]
         text = re.sub(old, lambda found: f"{prefix}{names.index(found[0])}", text)
