@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 import budget
@@ -47,8 +48,11 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         if item.path.suffix == ".ipynb":  # `tests/docs/test_runs.py` says which of them runs
             item.add_marker(pytest.mark.sweep)
-        if "compiler" in getattr(item, "cell", {}).get("metadata", {}).get("tags", ()) and not _has_compiler():
+        tags = getattr(item, "cell", {}).get("metadata", {}).get("tags", ())
+        if "compiler" in tags and not _has_compiler():
             item.add_marker(pytest.mark.skip(reason="there is no C++ compiler here"))
+        if "triton" in tags and not find_spec("triton"):
+            item.add_marker(pytest.mark.skip(reason="Triton is not installed here"))
     names = guarantees.every_exercise()
     groups = [guarantees.trial_of(item) or _group(item) for item in items]
     number = {name: position for position, name in enumerate(sorted({*groups} - {*names}))}

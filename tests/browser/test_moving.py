@@ -734,6 +734,46 @@ def test_tiles_play_to_the_end(page, opened):
     assert page.get_by_role("button", name="play", exact=True).count() == 1
 
 
+def test_attention_counts_what_the_interpreter_counts_and_scales_what_was_there(page, opened):
+    data = json.loads((build.FIGURES / "attention.json").read_text(encoding="utf-8"))
+    said, picture = opened("attention"), page.locator(".moving svg")
+    assert "multiplied by 0.61" in said.inner_text() and "are masked" in said.inner_text()
+    for size, theirs, whole in ((16, 456, 88), (32, 360, 56), (64, 312, 40)):
+        press(page, f"blocks of {size}")
+        slid(page, "steps", 12)  # to the end
+        texts, blocks = picture.locator("text.code").all_text_contents(), data["blocks"][str(size)]
+        block = min(2, data["n"] // size - 1)
+        mine = blocks["loaded"][block + 1] + blocks["stored"]
+        assert texts[-4:-2] == [f"{sum(blocks['naive'][-1]) // 1024} KiB", f"{mine // 1024} KiB"]
+        assert texts[-2:] == [f"{theirs} KiB", f"{whole} KiB"]
+        skipped = data["n"] // size - block - 1
+        assert f"never loads: {skipped}." in said.inner_text() if skipped else "never" not in said.inner_text()
+
+
+@pytest.mark.sweep
+def test_attention_keeps_the_sum_of_its_bars(page, opened):
+    opened("attention")
+    picture = page.locator(".moving svg")
+    press(page, "causal")
+    for at in range(2, 6):
+        slid(page, "steps", at)
+        heights = picture.locator(".score").evaluate_all("bars => bars.map(bar => +bar.getAttribute('height'))")
+        kept = float(picture.locator("text.code").all_text_contents()[2])
+        assert len(heights) == 32 * (at - 1) and abs(sum(heights) / 74 - kept) < 0.02
+
+
+@pytest.mark.sweep
+def test_attention_plays_to_the_end_and_shows_the_queries_that_are_pressed(page, opened):
+    said, picture = opened("attention"), page.locator(".moving svg")
+    picture.locator(".scores").first.click()
+    assert "query 31" in picture.text_content() and "never loads: 3" in said.inner_text()
+    slid(page, "steps", 0)
+    assert "4 instances" in said.inner_text() and picture.locator(".score").count() == 0
+    press(page, "play")
+    said.get_by_text("stored once").wait_for()
+    assert page.get_by_role("button", name="play", exact=True).count() == 1
+
+
 def test_the_calm_strides_of_the_home_page_move_by_themselves_until_they_are_touched(page):
     page.emulate_media(reduced_motion="no-preference")
     html = build.empty("strides", build.module("strides").SIZE)

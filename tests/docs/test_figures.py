@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,8 @@ RUNS_KERNELS = pytest.mark.skipif(
     sys.platform != "linux" or not all(map(shutil.which, ("g++", "addr2line"))),
     reason="needs g++ and binutils on Linux",
 )
-MARKED = {"guards": swept("guards")} | {
+RUNS_TRITON = pytest.mark.skipif(not find_spec("triton"), reason="needs Triton")
+MARKED = {"guards": swept("guards"), "attention": pytest.param("attention", marks=RUNS_TRITON)} | {
     name: pytest.param(name, marks=RUNS_KERNELS) for name in ("banks", "tiles", "warps")
 }
 

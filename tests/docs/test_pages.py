@@ -140,8 +140,10 @@ def test_what_runs_in_a_browser_needs_no_torch_and_no_process(hooks, source, par
 
 
 def test_the_tags_of_a_cell_decide_whether_it_runs_in_a_browser(hooks):
-    cells = [nbformat.v4.new_code_cell("x = 1", metadata={"tags": [tag]}) for tag in ("setup", "torch", "compiler")]
-    assert hooks["tab"].runnable(nbformat.v4.new_notebook(cells=cells)) == [True, False, False]
+    cells = [
+        nbformat.v4.new_code_cell("x = 1", metadata={"tags": [tag]}) for tag in ("setup", "torch", "compiler", "triton")
+    ]
+    assert hooks["tab"].runnable(nbformat.v4.new_notebook(cells=cells)) == [True, False, False, False]
 
 
 def test_every_exercise_and_check_of_a_lab_on_rushlight_runs_in_a_browser(hooks):

@@ -321,7 +321,7 @@ def portable(nb: NotebookNode) -> list[str]:
             parts.append("")
             continue
         lines: list[str | None] = cell.source.split("\n")
-        whole = not {"torch", "compiler"}.isdisjoint(cell.metadata.get("tags", ()))
+        whole = not {"torch", "compiler", "triton"}.isdisjoint(cell.metadata.get("tags", ()))
         for statement in ast.parse(cell.source).body:
             bound, used = global_names(ast.unparse(statement))
             imported |= bound if isinstance(statement, ast.Import | ast.ImportFrom) else set()
