@@ -31,8 +31,6 @@ from typing import IO, TYPE_CHECKING, TypeVar
 with suppress(ImportError):  # a browser's Python has no processes
     import psutil
 
-from rushlight.inductor import triton_heuristics
-
 from ..language import phrase
 from . import seccomp
 from .check import packages_of
@@ -135,9 +133,15 @@ def missing_compiler(lab: Lab) -> str | None:
 
 def missing_triton(lab: Lab) -> str | None:
     """Why this machine cannot run the Triton of a lab, with advice, or None."""
-    if TRITON in packages_of(lab.name) and not triton_heuristics.is_installed():
-        return f"lab {lab} runs kernels in Triton: {triton_heuristics.NOT_INSTALLED}"
-    return None
+    if TRITON not in packages_of(lab.name):
+        return None
+    from rushlight.inductor import triton_heuristics  # a quarter of a second
+
+    return (
+        None
+        if triton_heuristics.is_installed()
+        else f"lab {lab} runs kernels in Triton: {triton_heuristics.NOT_INSTALLED}"
+    )
 
 
 class Sandbox:

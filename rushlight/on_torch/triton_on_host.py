@@ -11,6 +11,7 @@ kernel. The interpreter accepts more of Python than the compiler does, so `compi
 
 from __future__ import annotations
 
+import ast
 import ctypes
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -151,7 +152,7 @@ class Module:
         values = [memory.pointer(value) if _is_tensor(value) else value for value in values]
         pointers = {parameter: value for parameter, value in zip(function.arg_names, values) if _is_tensor(value)}
         sizes = (grid,) if isinstance(grid, int) else tuple(grid)
-        with watched(pointers, self.path) as result, triton_heuristics.require().interpreted():
+        with triton_heuristics.require().interpreted(), watched(pointers, self.path) as result:
             try:
                 function[sizes](*values, **constexprs)
             except Exception as error:
@@ -178,9 +179,8 @@ class Module:
         while error is not None:
             said = getattr(error, "error_message", None) or ("" if hasattr(error, "node") else str(error)) or said
             error = error.__cause__
-        of_kernel = next(
-            n for n, of in enumerate(self.text.splitlines(), 1) if of.startswith(f"def {function.__name__}(")
-        )
+        functions = [node for node in ast.parse(self.text).body if isinstance(node, ast.FunctionDef)]
+        *_, of_kernel = (node.lineno for node in functions if node.name == function.__name__)
         return (f"line {of_kernel + line - 1}: " if line else "") + f"Triton's compiler: {said}"
 
 
