@@ -12,6 +12,7 @@ from rushlight.inductor import triton_heuristics, triton_templates
 from rushlight.on_torch.triton_on_host import KernelError, Module
 
 needs_triton = pytest.mark.skipif(not triton_heuristics.is_installed(), reason="Triton is not installed")
+pytestmark = pytest.mark.filterwarnings("ignore:tl.make_block_ptr is deprecated")
 HEAD = "import triton\nimport triton.language as tl\n\n@triton.jit\n"
 COPY = HEAD + (
     "def copy(x, out, n, BLOCK: tl.constexpr):\n"

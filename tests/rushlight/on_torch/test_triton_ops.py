@@ -33,6 +33,7 @@ def test_it_computes_what_torch_does(shape, activation):
 
 
 @needs_triton
+@pytest.mark.sweep
 def test_somebody_else_may_have_imported_triton_before():
     program = (
         "import triton, torch; from rushlight.on_torch.triton_ops import DEVICE, fused_linear\n"
