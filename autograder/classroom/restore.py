@@ -202,7 +202,8 @@ def checks_in(submitted: dict, released: NotebookNode) -> dict[str, tuple[Notebo
     }
 
 
-_KINDS = {"outcome": str, "seconds": int | float, "message": str, "notes": list, "case": str, "given": str, "seal": str}
+_KINDS = {"outcome": str, "seconds": int | float, "message": str, "case": str, "given": str, "seal": str}
+_KINDS |= {"notes": list, "counts": dict}
 
 
 def verdict_in(cell: dict | None) -> dict:

@@ -10,9 +10,10 @@ from autograder.classroom.grade import Row
 from autograder.classroom.items import cases, discrimination
 from autograder.classroom.pages import COLOURS, LINES
 from autograder.classroom.report import write_report
-from autograder.classroom.restore import aliases, edited_checks
+from autograder.classroom.restore import aliases, edited_checks, verdict_in
 from autograder.course import ROOT
-from autograder.engine.verdict import Verdict
+from autograder.engine.run import outputs_of
+from autograder.engine.verdict import OUTCOMES, Verdict
 from autograder.model import Course, Lab, exercise_name
 
 LAB = "01a_views"
@@ -193,3 +194,10 @@ def test_no_solution_is_taken_for_an_alias():
     assert {
         lab.name: found for lab, solution in zip(labs, solutions) if (found := aliases(solution, lab.released))
     } == {}
+
+
+@pytest.mark.parametrize("outcome", OUTCOMES)
+def test_what_grading_writes_into_the_cell_of_a_check_is_read_again(outcome):
+    verdict = Verdict("a.check", outcome, 3, 2, 0.5, "differs", case={"x": 1}, notes=["late"], counts={"sectors": 4})
+    read = verdict_in({"outputs": outputs_of(verdict)})
+    assert read["outcome"] == outcome and read["counts"] == {"sectors": 4} and read["notes"] == ["late"]
