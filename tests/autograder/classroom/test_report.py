@@ -196,7 +196,7 @@ def test_no_solution_is_taken_for_an_alias():
     } == {}
 
 
-@pytest.mark.parametrize("outcome", OUTCOMES)
+@pytest.mark.parametrize("outcome", sorted(OUTCOMES))
 def test_what_grading_writes_into_the_cell_of_a_check_is_read_again(outcome):
     verdict = Verdict("a.check", outcome, 3, 2, 0.5, "differs", case={"x": 1}, notes=["late"], counts={"sectors": 4})
     read = verdict_in({"outputs": outputs_of(verdict)})
