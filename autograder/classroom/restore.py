@@ -202,7 +202,14 @@ def checks_in(submitted: dict, released: NotebookNode) -> dict[str, tuple[Notebo
     }
 
 
-_KINDS = {"outcome": str, "seconds": int | float, "message": str, "case": str, "given": str, "seal": str}
+_KINDS: dict[str, Any] = {
+    "outcome": str,
+    "seconds": int | float,
+    "message": str,
+    "case": str,
+    "given": str,
+    "seal": str,
+}
 _KINDS |= {"notes": list, "counts": dict}
 
 

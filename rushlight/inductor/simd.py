@@ -53,7 +53,7 @@ def needs_mask(prefix: str, numel: int) -> bool:
     """Return whether the last block of an axis can have positions beyond its end, with some size of block.
 
     Blocks begin at position 0 and have one size. All sizes are powers of two. On the axes "x" and "y" a block has at most
-    `MOST_IN_BLOCK` positions, and 1 if the axis has only one. On "r0_" it has at most `next_power_of_two(numel)`, which is
+    `MOST_IN_BLOCK[prefix]` positions, and 1 if the axis has only one. On "r0_" it has at most `next_power_of_two(numel)`, which is
     `numel` itself if this is a power of two.
 
     >>> needs_mask("x", 19200), needs_mask("x", 8192), needs_mask("r0_", 32), needs_mask("r0_", 600)

@@ -111,14 +111,17 @@ class Module:
         Raises KernelError if the compiler does not accept it. It translates nothing if an environment variable has said at the
         import of Triton that kernels are interpreted.
         """
+        import triton
         from triton._C.libtriton import ir
         from triton.backends.compiler import GPUTarget
         from triton.compiler import ASTSource
         from triton.compiler.compiler import make_backend
 
         function, space = self._kernel(name), {"__name__": self.path}
-        exec(compile(self.text, self.path, "exec"), space)  # as functions that are compiled
-        if not hasattr(space[name], "cache_key"):
+        with triton.knobs.runtime.scope():
+            triton.knobs.runtime.interpret = False
+            exec(compile(self.text, self.path, "exec"), space)
+        if not isinstance(triton.language.sum, triton.JITFunction):
             return ""
         type_of = triton_heuristics.require().type_of
         types = [type_of(_as_pointer(value)) for value in map(_as_tensor, arguments)]
@@ -241,7 +244,7 @@ def watched(pointers: Mapping[str, triton_heuristics.Pointer], path: str) -> Ite
 
     def record(kind: str, pointers: Any, mask: Any) -> None:
         itemsize = max(1, pointers.get_element_ty().primitive_bitwidth // 8)
-        taking_part = np.broadcast_to(np.asarray(mask.data), pointers.data.shape)
+        taking_part = np.broadcast_to(np.asarray(mask.data).astype(bool), pointers.data.shape)
         addresses = pointers.data[taking_part].astype(np.int64)
         line, instance = _line(path), builder.grid_idx
         for name, begin, nbytes, offset in memory:

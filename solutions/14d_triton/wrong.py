@@ -105,6 +105,23 @@ def softmax_source__without_the_maximum():
     return changed(_SOFTMAX, ("tl.exp(values - tl.max(values, 0))", "tl.exp(values)"))
 
 
+def softmax_source__in_float16():
+    return changed(
+        _SOFTMAX,
+        ("powers = tl.exp(values -", "values = values.to(tl.float16).to(tl.float32)\n    powers = tl.exp(values -"),
+    )
+
+
+def softmax_source__other_is_a_small_number():
+    return changed(_SOFTMAX, ('-float("inf")', "-10000.0"))
+
+
+def softmax_source__no_more_rows_than_columns():
+    return changed(
+        _SOFTMAX, ("    column = tl.arange", "    if row >= columns:\n        return\n    column = tl.arange")
+    )
+
+
 def softmax_source__loads_twice():
     return changed(
         _SOFTMAX,
@@ -437,6 +454,14 @@ def product_source__adds_in_memory():
     )
 
 
+def product_source__a_in_float16():
+    return changed(_PRODUCT, ("tl.dot(x, y", "tl.dot(x.to(tl.float16).to(tl.float32), y"))
+
+
+def product_source__b_in_float16():
+    return changed(_PRODUCT, ("tl.dot(x, y", "tl.dot(x, y.to(tl.float16).to(tl.float32)"))
+
+
 def product_source__blocks_do_not_fit():
     return changed(_PRODUCT, ("tl.dot(x, y, total", "tl.dot(y, x, total"), ("of_a, of_b = first", "of_b, of_a = first"))
 
@@ -453,6 +478,18 @@ def attention_source__without_the_maximum():
         ),
         ("largest + tl.log(total)", "tl.log(total)"),
     )
+
+
+def attention_source__the_largest_begins_at_0():
+    return changed(_ATTENTION, ('tl.full((BLOCK_Q,), -float("inf"), tl.float32)', "tl.zeros((BLOCK_Q,), tl.float32)"))
+
+
+def attention_source__unseen_keys_get_a_small_score():
+    return changed(_ATTENTION, ('tl.where(sees, scores, -float("inf"))', "tl.where(sees, scores, -100.0)"))
+
+
+def attention_source__scores_of_float16():
+    return changed(_ATTENTION, ("tl.dot(q, tl.trans(k),", "tl.dot(q.to(tl.float16), tl.trans(k).to(tl.float16),"))
 
 
 def attention_source__the_largest_of_this_block():
@@ -647,6 +684,13 @@ def axis_terms__outermost_first(sizes, coefficients):
     return _AXIS_TERMS(sizes, coefficients)[::-1]
 
 
+axis_terms__joins_whatever_the_sign = edited(
+    axis_terms,
+    (
+        "terms[-1][2] * terms[-1][1]) == (below, coefficient)",
+        "abs(terms[-1][2] * terms[-1][1])) == (below, abs(coefficient))",
+    ),
+)
 axis_terms__joins_nothing = edited(axis_terms, ("if terms and (", "if False and ("))
 axis_terms__joins_over_a_gap = edited(
     axis_terms,
@@ -763,6 +807,9 @@ reduce_values__initial_values_in_the_loop = edited(
     reduce_values, ("kernel.body.compute.append", "kernel.inside.compute.append")
 )
 reduce_values__only_the_last_block = edited(reduce_values, ('combine.format(f"_{name}", block)', "block"))
+reduce_values__begins_as_int32 = edited(
+    reduce_values, ("reduction_init(kind, dtype)", "reduction_init(kind, int32 if dtype is int64 else dtype)")
+)
 reduce_values__always_adds = edited(reduce_values, ("combine.format", "'{} + {}'.format"))
 reduce_values__always_tl_sum = edited(reduce_values, ("{end}(_{name}, 1)", "tl.sum(_{name}, 1)"))
 reduce_values__over_the_rows = edited(reduce_values, ("{end}({block}, 1)[:, None]", "{end}({block}, 0)[:, None]"))

@@ -35,6 +35,11 @@ def _about_attention(case, mine, theirs):
     name = first_apart(mine, theirs)
     if name == "out" and case["scale"] > 100 and np.isnan(values(field(mine, name))).any():
         return "the scores are in the thousands here: `tl.exp` must get the distance from the largest one so far"
+    if name in ("out", "logsumexp") and case["away"]:
+        return (
+            "all scores are far below 0 here, and have more bits than a float16: what is the largest score before the first "
+            "block, and that of a key that is not seen?"
+        )
     if name not in ("out", "logsumexp") or not all(
         is_written(values(field(mine, each))) for each in ("out", "logsumexp")
     ):
@@ -52,31 +57,34 @@ def _about_attention(case, mine, theirs):
 
 @program(
     "inductor.triton_templates.attention_source",
-    cases=drawn(heads=(1, 2), queries=(1, 40), keys=(1, 40), causal=bool, blocks=[[16, 16], [32, 16], [16, 32]], scale=[0.25, 1.0]),
+    cases=drawn(heads=(1, 2), queries=(1, 40), keys=(1, 40), causal=bool, blocks=[[16, 16], [32, 16], [16, 32]],
+        scale=[0.25, 1.0], away=[0]),
     edges=rows(
-        "heads queries keys causal blocks scale",
-        (1, 16, 16, False, [16, 16], 0.25), (1, 16, 48, False, [16, 16], 0.25), (1, 48, 48, True, [16, 16], 0.25),
-        (2, 20, 35, False, [16, 16], 0.25), (2, 37, 37, True, [16, 16], 0.25), (1, 40, 40, True, [32, 16], 1.0),
-        (1, 40, 40, True, [16, 32], 0.25), (1, 5, 40, True, [16, 16], 0.25), (1, 40, 5, True, [16, 16], 0.25),
-        (1, 1, 1, False, [16, 16], 0.25), (1, 20, 40, False, [16, 16], 1024.0), (1, 33, 33, True, [16, 16], 1024.0),
+        "heads queries keys causal blocks scale away",
+        (1, 16, 16, False, [16, 16], 0.25, 0), (1, 16, 48, False, [16, 16], 0.25, 0), (1, 48, 48, True, [16, 16], 0.25, 0),
+        (2, 20, 35, False, [16, 16], 0.25, 0), (2, 37, 37, True, [16, 16], 0.25, 0), (1, 40, 40, True, [32, 16], 1.0, 0),
+        (1, 40, 40, True, [16, 32], 0.25, 0), (1, 5, 40, True, [16, 16], 0.25, 0), (1, 40, 5, True, [16, 16], 0.25, 0),
+        (1, 1, 1, False, [16, 16], 0.25, 0), (1, 20, 40, False, [16, 16], 1024.0, 0), (1, 33, 33, True, [16, 16], 1024.0, 0),
+        (1, 20, 40, False, [16, 16], 1.0, 1), (1, 33, 33, True, [16, 16], 1.0, 1),
     ),
     is_text=True,
     hint=_about_attention,
     draws=3,
 )  # fmt: skip
-def attentions(rl, heads, queries, keys, causal, blocks, scale):
+def attentions(rl, heads, queries, keys, causal, blocks, scale, away):
     block_q, block_k = blocks
     constexprs = {"CAUSAL": causal, "SIZE": SIZE, "BLOCK_Q": block_q, "BLOCK_K": block_k}
-    arguments = arguments_of(rl, heads, queries, keys, scale)
+    arguments = arguments_of(rl, heads, queries, keys, scale, away)
     needed, grid = of_attention(heads, queries, keys, causal, block_q, block_k), (-(-queries // block_q), heads)
     text = rl.inductor.triton_templates.attention_source()
     return ran(rl, text, "attention", grid, arguments, needed, **constexprs)
 
 
-def arguments_of(rl, heads, queries, keys, scale):
+def arguments_of(rl, heads, queries, keys, scale, away=0):
     sizes = [heads * queries * SIZE, *2 * [heads * keys * SIZE]]
     query, key, value, out = memory_of(rl, *sizes, heads * queries * SIZE)
     key *= growing(heads, keys)
+    turn(query, key, away)
     logsumexp = memory_of(rl, heads * queries)[0]
     arrays = {"query": query, "key": key, "value": value, "out": out, "logsumexp": logsumexp}
     return arrays | {"queries": queries, "keys": keys, "scale": scale}
@@ -85,6 +93,12 @@ def arguments_of(rl, heads, queries, keys, scale):
 def growing(heads, keys):
     """Factors of the keys' elements, so that later blocks have larger scores."""
     return np.tile(1 + np.arange(keys * SIZE, dtype=np.float32) // (8 * SIZE), heads)
+
+
+def turn(query, key, away):
+    """Change the first number of each query and key, so that all scores are far below 0. It has more bits than a float16."""
+    if away:
+        query[::SIZE], key[::SIZE] = 16, -16.0078125
 
 
 @attentions.counted()
@@ -96,10 +110,11 @@ def _(rl):
 
 
 @attentions.oracle
-def _(torch, heads, queries, keys, causal, blocks, scale):
+def _(torch, heads, queries, keys, causal, blocks, scale, away):
     sizes = [heads * queries * SIZE, *2 * [heads * keys * SIZE]]
     query, key, value = inputs_of(torch, *sizes)
     key *= torch.from_numpy(growing(heads, keys))
+    turn(query, key, away)
     query, key, value = (x.reshape(heads, -1, SIZE) for x in (query, key, value))
     attention = torch.nn.functional.scaled_dot_product_attention
     out = attention(query, key, value, is_causal=causal, scale=scale)

@@ -19,6 +19,7 @@ UNWRITTEN = -7.5  # in an output, before the launch
 # The language --------------------------------------------------------------------------------------------------------
 
 BUILTINS = {"abs", "bool", "float", "int", "isinstance", "len", "list", "max", "min", "print", "range", "tuple"}
+OF_PYTHON = {*dir(builtins)} - {"_"}  # Python's shell adds this one
 OF_TRITON = {"cdiv", "constexpr_function", "jit", "language", "next_power_of_2"}
 OF_BLOCKS = {"T", "dtype", "element_ty", "numel", "shape", "type", "value"}  # and the methods
 _STATEMENTS = (
@@ -90,7 +91,7 @@ def _foreign_name(node, modules):
     import triton.language as tl
 
     match node:
-        case ast.Name(id=name) if name.startswith("__") or hasattr(builtins, name) and name not in BUILTINS:
+        case ast.Name(id=name) if name.startswith("__") or name in OF_PYTHON - BUILTINS:
             return name
         case ast.Attribute(value=value, attr=attribute, ctx=ast.Load()):
             if owner := _module(value, modules):

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from ...engine.check import program
-from ..cases import drawing, drawn, explained, rows
+from ..cases import drawing, drawn, explained, first_apart, rows
 from .launched import about_triton, inputs_of, memory_of, needs, on_board, ran, wanted
 
 # The order of the tiles ----------------------------------------------------------------------------------------------
@@ -99,23 +99,32 @@ def of_product(m, n, k, of_a, of_b, tiles, group):
     return needs(a=("loaded of", a), b=("loaded of", b), bias=("loaded of", bias), out=("stored in", out))
 
 
+def _about_products(case, mine, theirs):
+    if case["large"] and first_apart(mine, theirs) == "out":
+        return f"`{case['large']}` has numbers around 2048.5 here, which float16 rounds: is each block in `tl.dot` float32?"
+    return about_triton(case, mine, theirs)
+
+
 @program(
     "inductor.triton_templates.product_source",
-    cases=drawn(m=(1, 40), n=(1, 40), k=(0, 40), transposed=TRANSPOSED, gap=(0, 3), relu=bool, group=(1, 3)),
+    cases=drawn(m=(1, 40), n=(1, 40), k=(0, 40), transposed=TRANSPOSED, gap=(0, 3), relu=bool, group=(1, 3), large=[""]),
     edges=rows(
-        "m n k transposed gap relu group",
-        (16, 16, 16, [False, False], 0, False, 1), (32, 48, 16, [False, False], 0, False, 2),
-        (20, 17, 34, [False, False], 0, True, 1), (20, 37, 5, [True, True], 3, False, 1),
-        (40, 33, 18, [True, False], 0, True, 2), (70, 20, 16, [False, True], 1, False, 2),
-        (5, 3, 0, [False, False], 0, True, 1), (1, 1, 40, [False, True], 0, False, 3), (70, 10, 7, [False, False], 0, False, 3),
+        "m n k transposed gap relu group large",
+        (16, 16, 16, [False, False], 0, False, 1, ""), (32, 48, 16, [False, False], 0, False, 2, ""),
+        (20, 17, 34, [False, False], 0, True, 1, ""), (20, 37, 5, [True, True], 3, False, 1, ""),
+        (40, 33, 18, [True, False], 0, True, 2, ""), (70, 20, 16, [False, True], 1, False, 2, ""),
+        (5, 3, 0, [False, False], 0, True, 1, ""), (1, 1, 40, [False, True], 0, False, 3, ""),
+        (70, 10, 7, [False, False], 0, False, 3, ""),
+        (20, 17, 18, [False, False], 0, False, 1, "a"), (20, 17, 18, [False, False], 0, False, 1, "b"),
     ),
     is_text=True,
-    hint=about_triton,
+    hint=_about_products,
     draws=3,
 )  # fmt: skip
-def products(rl, m, n, k, transposed, gap, relu, group):
+def products(rl, m, n, k, transposed, gap, relu, group, large):
     (of_a, size_a), (of_b, size_b) = operand_of(m, k, transposed[0], gap), operand_of(k, n, transposed[1], gap)
     a, b, bias, out = memory_of(rl, size_a, size_b, n, m * n)
+    enlarge(a, b, large)
     arguments = {"a": a, "b": b, "bias": bias, "out": out, "m": m, "n": n, "k": k}
     arguments |= {"a_row": of_a[0], "a_column": of_a[1], "b_row": of_b[0], "b_column": of_b[1]}
     constexprs = {"RELU": relu, "GROUP": group, "TILE_M": 16, "TILE_N": 16, "TILE_K": 16}
@@ -123,6 +132,12 @@ def products(rl, m, n, k, transposed, gap, relu, group):
     text = rl.inductor.triton_templates.product_source()
     order = partial(tiles_of, n)
     return ran(rl, text, "product", grid, arguments, needed, order, **constexprs)
+
+
+def enlarge(a, b, large):
+    """Give the elements of an operand more bits than a float16 has."""
+    if large:
+        {"a": a, "b": b}[large] += 2048.5
 
 
 def tiles_of(n, first):
@@ -141,9 +156,10 @@ def _(rl):
 
 
 @products.oracle
-def _(torch, m, n, k, transposed, gap, relu, group):
+def _(torch, m, n, k, transposed, gap, relu, group, large):
     operands = operand_of(m, k, transposed[0], gap), operand_of(k, n, transposed[1], gap)
     *memory, bias = inputs_of(torch, *(size for _, size in operands), n)
+    enlarge(*memory, large)
     a, b = (x.as_strided(sizes, of) for x, sizes, (of, _) in zip(memory, ((m, k), (k, n)), operands, strict=True))
     out = torch.addmm(bias, a, b)
     needed = of_product(m, n, k, operands[0][0], operands[1][0], (16, 16, 16), group)

@@ -30,7 +30,7 @@ LONG = [  # made of pieces that others try, or of opcheck and Inductor (see also
 COMPARED = [check for check in CHECKS if check.examine is None]  # the others are decided without cases
 TRIED = [check for check in CHECKS if check.name not in LONG and check not in WITH_RANKS] + WITH_RANKS[::18]
 DRAWN = TRIED[1::36]
-ON_EDGES = [check for check in TRIED[::12] if check in COMPARED]
+ON_EDGES = [check for check in TRIED[::24] if check in COMPARED]
 NO_WARNING = "nbgrader by itself gives no points to a cell that wrote to stderr"
 
 

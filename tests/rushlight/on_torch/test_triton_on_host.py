@@ -196,3 +196,16 @@ def test_the_kernels_of_the_lab_are_right_at_other_sizes():
     strides = [*a.stride(), *b.stride()]
     launched(triton_templates.product_source(), 6, a, b, bias, out, 70, 90, 50, *strides, **sizes)
     np.testing.assert_allclose(out.numpy(), (a @ b + bias).relu().numpy(), rtol=1e-4, atol=1e-4)
+
+
+@needs_triton
+def test_a_mask_and_a_condition_on_a_number_are_one_mask():
+    """The interpreter makes whole numbers of them."""
+    text, x, out = (
+        COPY.replace("at < n)", "(at < n) & (n > 0))"),
+        np.arange(8, dtype=np.float32),
+        np.zeros(8, np.float32),
+    )
+    result = Module(text).launch("copy", 1, x[:5], out[:5], 5, BLOCK=8)
+    assert result.findings == [] and result.bytes("load") == result.bytes("store") == 20
+    np.testing.assert_array_equal(out[:5], x[:5])

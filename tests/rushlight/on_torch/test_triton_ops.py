@@ -3,9 +3,13 @@
 import os
 import subprocess
 import sys
+from contextlib import suppress
 
 import pytest
 import torch
+
+with suppress(ImportError):
+    import triton  # noqa: F401  before it is said that kernels are interpreted, because other tests compile some
 
 from rushlight.on_torch import triton_ops
 

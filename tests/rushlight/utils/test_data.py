@@ -19,7 +19,7 @@ import torch
 from both import agree, outcome
 from hypothesis import given
 from hypothesis import strategies as st
-from sweep import sweep
+from sweep import sweep, swept
 
 import rushlight as rl
 from rushlight.c10 import fast_paths
@@ -688,7 +688,7 @@ def is_running(pid):
 @needs_fork
 @pytest.mark.skipif(not os.path.exists("/proc/self"), reason="there is no /proc here")
 @pytest.mark.parametrize("persistent", sweep([False, True], every=2))
-@pytest.mark.parametrize("end, method", [("end", "fork"), ("error", "fork"), ("kill", "fork"), ("end", "spawn")])
+@pytest.mark.parametrize("end, method", [("end", "fork"), ("error", "fork"), ("kill", "fork"), swept("end", "spawn")])
 def test_no_worker_outlives_the_program(end, method, persistent, tmp_path):
     root = os.path.dirname(os.path.dirname(rl.__file__))
     (tmp_path / "program.py").write_text(SCRIPT.format(root=root, end=end, method=method, persistent=persistent))
