@@ -1,4 +1,4 @@
-"""Record the work of PyTorch on an NVIDIA GPU in twelve parts: one command, at most eight minutes, no network.
+"""Record the work of PyTorch on an NVIDIA GPU in thirteen parts: one command, at most nine minutes, no network.
 
     python bench/gpu.py                       # into gpu_recordings/<device>/
     python bench/gpu.py --only 1 4 --out /tmp/trial

@@ -25,11 +25,11 @@ def constants(module):
     return {node.targets[0].id: node.value for node in assigned}
 
 
-def test_all_parts_take_less_than_eight_minutes():
+def test_all_parts_take_less_than_nine_minutes():
     limits = {number: ast.literal_eval(constants(module)["LIMIT"]) for number, module in PARTS.items()}
     alone = sum(limit for number, limit in limits.items() if number not in TOGETHER)
-    assert alone + max(limits[number] for number in TOGETHER) <= TOTAL < 480
-    assert {*NEEDS} <= {*PARTS} == {*range(1, 13)}
+    assert alone + max(limits[number] for number in TOGETHER) <= TOTAL < 540
+    assert {*NEEDS} <= {*PARTS} == {*range(1, 14)}
     assert all({"TITLE", "SECTIONS"} <= constants(module).keys() for module in PARTS.values())
 
 

@@ -21,7 +21,8 @@ from bench.gpu_parts import programs
 from bench.gpu_parts.recording import without_paths
 
 TITLE = "the course on CUDA: phases 06, 08, 09"
-LIMIT = 180
+LIMIT = 215
+WORKERS = 2  # one for the first section
 ROOT = Path(__file__).resolve().parents[2]
 TESTS = ["tests/rushlight/on_torch", "tests/rushlight/inductor", "tests/rushlight/distributed"]
 OUTCOME = re.compile(
@@ -85,21 +86,33 @@ def one_rank(run: Any) -> dict[str, Any]:
 
 def tests(run: Any) -> dict[str, Any]:
     """The outcome of each test that ended in time. (Without `tests/conftest.py`, which needs the whole course installed.)"""
+    return tests_of(run, ["tests/rushlight/on_torch/test_wrapper.py"] if run.cpu else TESTS, "not sweep")
+
+
+def compiled_triton(run: Any) -> dict[str, Any]:
+    """The tests of the kernels in Triton that rushlight's Inductor writes, all samples of all operators, compiled for the device.
+    One is left out: an assertion in a kernel ends the use of the device in its process."""
+    run.need_gpu("without a GPU the kernels are interpreted")
+    path = "tests/rushlight/inductor/test_triton_kernel.py"
+    where = [path, "--deselect", f"{path}::test_an_index_from_memory_is_checked"]
+    return tests_of(run, where, "", TRITON_INTERPRET="0")
+
+
+def tests_of(run: Any, where: list[str], marks: str, **own: str) -> dict[str, Any]:
     for needed in ("pytest", "hypothesis"):
         if importlib.util.find_spec(needed) is None:
             raise ModuleNotFoundError(f"{needed} is not installed")
-    where = ["tests/rushlight/on_torch/test_wrapper.py"] if run.cpu else TESTS
     command = [sys.executable, "-m", "pytest", "-v", "--tb=short", "-o", "addopts=", "-o", "filterwarnings=",
-               "-p", "no:cacheprovider", "-m", "not sweep", "--confcutdir=tests/rushlight", *where]  # fmt: skip
+               "-p", "no:cacheprovider", "-m", marks, "--confcutdir=tests/rushlight", *where]  # fmt: skip
     if not run.cpu and importlib.util.find_spec("xdist"):
-        command += ["-n", str(min(5, os.cpu_count() or 1)), "--dist", "loadfile"]
+        command += ["-n", str(min(5, os.cpu_count() or 1)), "--dist", "loadfile" if where == TESTS else "load"]
     path = os.pathsep.join(
         [str(ROOT), str(ROOT / "tests"), str(ROOT / "tests/rushlight"), os.environ.get("PYTHONPATH", "")]
     )
     process = subprocess.Popen(
         command,
         cwd=ROOT,
-        env=os.environ | {"PYTHONPATH": path},
+        env=os.environ | own | {"PYTHONPATH": path},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -125,7 +138,7 @@ def tests(run: Any) -> dict[str, Any]:
         "counts": counts,
         "all ended": ended,
         "failed": sorted(name for name, outcome in outcomes.items() if outcome in ("FAILED", "ERROR")),
-        "printed": run.write("tests.txt", without_paths(printed)),
+        "printed": run.write(f"tests{len(own)}.txt", without_paths(printed)),
     }
     if not outcomes:
         raise RuntimeError(f"no test ran: {without_paths(printed)[-2000:]}")
@@ -133,6 +146,7 @@ def tests(run: Any) -> dict[str, Any]:
 
 
 SECTIONS = [
+    ("rushlight's kernels in Triton, compiled", compiled_triton),
     ("the custom operator", custom_op),
     ("the quantised tensor", quantised),
     ("a rank of run_ranks", one_rank),

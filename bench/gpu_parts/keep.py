@@ -1,4 +1,4 @@
-"""Pack what `bench/gpu.py` recorded into eleven small files, with only what the pages use: `phases/recorded/h100/`.
+"""Pack what `bench/gpu.py` recorded into a small file for each part, with only what the pages use: `phases/recorded/h100/`.
 
     python bench/gpu_parts/keep.py RECORDED TARGET [COMPARED]
 
@@ -67,10 +67,8 @@ def trace(recorded: Path, name: str) -> dict[str, Any]:
     }
 
 
-def keep(recorded: Path, target: Path, compared: Path | None) -> None:
-    paths = [*sorted(recorded.glob("[1-9]_*.json")), *recorded.glob("12_*.json")]
-    parts = {path.stem.partition("_")[2]: packed(recorded, path) for path in paths}
-    profiles = parts.pop("profiles")
+def traces(recorded: Path, profiles: dict[str, Any]) -> dict[str, Any]:
+    """The four traces, with the times of their kernels."""
     numbers = {each["trace"].split("/")[-1].split(".")[0]: each for each in profiles["sections"].values()}
     programs = [
         {"name": name, "why": why}
@@ -78,8 +76,11 @@ def keep(recorded: Path, target: Path, compared: Path | None) -> None:
         | {"trace": trace(recorded, name)}
         for name, why in TRACES.items()
     ]
-    parts["traces"] = {"provenance": profiles["provenance"], "programs": programs}
-    memory = parts["memory"]["sections"]
+    return {"provenance": profiles["provenance"], "programs": programs}
+
+
+def with_events(recorded: Path, memory: dict[str, Any]) -> None:
+    """Put the allocator's events into the sections of its part: all of the histories, and those of the programs that differ."""
     for section in memory.values():
         if history := section.pop("history", None):
             section["history"] = read(recorded / history)
@@ -88,6 +89,15 @@ def keep(recorded: Path, target: Path, compared: Path | None) -> None:
     differ["events that differ"] = [
         each for each in allocator if each["name"] in differ["that differ from the stand-in"]
     ]
+
+
+def keep(recorded: Path, target: Path, compared: Path | None) -> None:
+    paths = [*sorted(recorded.glob("[1-9]_*.json")), *recorded.glob("1[23]_*.json")]
+    parts = {path.stem.partition("_")[2]: packed(recorded, path) for path in paths}
+    if profiles := parts.pop("profiles", None):
+        parts["traces"] = traces(recorded, profiles)
+    if "memory" in parts:
+        with_events(recorded, parts["memory"]["sections"])
     if compared:
         lists = {path.name.split(".")[0]: read(path) for path in sorted(compared.glob("*.json.gz"))}
         triton = [module for name in sorted(lists) if name.startswith("triton") for module in lists.pop(name)]

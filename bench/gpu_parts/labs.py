@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LABS = [  # the longest first, so that all end at about the same time
     "13a_tensors", "06a_operators", "09a_collectives", "13e_memory", "06b_transforms", "09c_fsdp", "08c_code", "08a_dumps",
     "09d_tensor_parallel", "06c_devices", "07b_dynamo", "09b_ddp", "09e_pipelines", "08b_loops", "10c_export", "00_trace",
-    "11a_profiles", "11b_memory", "11c_accelerators",
+    "11a_profiles", "11b_memory", "11c_accelerators", "14a_threads", "14b_together", "14c_products", "14d_triton",
 ]  # fmt: skip
 QUICK = "11c_accelerators"  # tried without a GPU
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
@@ -56,7 +56,9 @@ def main(lab: str) -> None:
             line["printed as errors"] = COLOURS.sub("", errors.getvalue())[-1500:]
         elif check:
             line["printed"] = shown[-400:]
-        elif "ranks" in shown or number < 5:  # where the ranks are, and what the notebook says of this machine
+        elif (
+            "ranks" in shown or ".on_gpu(" in source or number < 5
+        ):  # where the ranks are, and what the notebook says of this machine
             line["printed"] = shown[:400]
         if len(line) > 3:
             print(json.dumps(line), file=sys.__stdout__, flush=True)
@@ -69,8 +71,9 @@ def section(lab: str) -> Callable[[Any], dict[str, Any]]:
         begun = time.monotonic()
         path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
         own = {f"{name}_CACHE_DIR": f"{os.environ['TMPDIR']}/{lab}/{name}" for name in ("TORCHINDUCTOR", "TRITON")}
+        seen = {"RUSHLIGHT_DEVICE": "cuda"} if lab.startswith("14") else {}  # its last cell asks for the device
         printed, ending = run.program(
-            ["-m", "bench.gpu_parts.labs", lab], SECONDS, env=os.environ | own | {"PYTHONPATH": path}
+            ["-m", "bench.gpu_parts.labs", lab], SECONDS, env=os.environ | own | seen | {"PYTHONPATH": path}
         )
         lines = [read_line(line) for line in printed.splitlines() if line.startswith('{"cell"')]
         checks = {line["check"]: "error" not in line for line in lines if line["check"]}

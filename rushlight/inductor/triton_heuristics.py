@@ -2,9 +2,9 @@
 
 PyTorch tries several sizes and measures which is fastest. Here the sizes follow from those of the axes. Kernels run in Triton's
 interpreter, which runs each instance with numpy on the CPU, one after the other. With the environment variable `TRITON_INTERPRET=0`
-they are compiled for a GPU, and take PyTorch's tensors on this GPU. In PyTorch: `torch/_inductor/runtime/triton_heuristics.py`
-(`pointwise`, `reduction`, `CachingAutotuner`, `Grid1D`), `torch/_inductor/async_compile.py`. Left out: autotuning,
-numbers of warps.
+they are compiled for a GPU, and tensors are copied to it and back (`rushlight/on_torch/gpu.py`). In PyTorch:
+`torch/_inductor/runtime/triton_heuristics.py` (`pointwise`, `reduction`, `CachingAutotuner`, `Grid1D`),
+`torch/_inductor/async_compile.py`. Left out: autotuning, numbers of warps.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from typing import Any
 
 NOT_INSTALLED = "Triton is not installed: `pip install triton==3.7.1` (Linux only)"
 
+hooks: Any = None  # of a GPU. In PyTorch: `aten/src/ATen/detail/CUDAHooksInterface.h`
 ELEMENTS = {"pointwise": 256, "tiles": 1024, "reduction": 1024}  # of a block
 
 
@@ -131,12 +132,22 @@ class Launcher:
         Raises IndexError if an index that the kernel has read from memory is out of range."""
         numels = dict(zip(self.size_hints, arguments[-len(self.size_hints) :]))
         blocks = self.block_sizes()
-        helpers = require()
-        if helpers.INTERPRETED:
-            arguments = [Pointer(value) if hasattr(value, "data_ptr") else value for value in arguments]
+        helpers, memory, options = require(), None, {}
+        if not helpers.INTERPRETED:
+            if hooks is None:
+                raise RuntimeError("no device runs compiled kernels: import rushlight.on_torch.gpu")
+            memory = hooks.Memory()
+            options = {"debug": True, "sanitize_overflow": False}  # assertions of indices are compiled, and no others
+
+        def on_device(tensor: Any) -> Any:
+            return Pointer(tensor) if memory is None else memory.tensor(tensor.detach().numpy())
+
+        values = [on_device(value) if hasattr(value, "data_ptr") else value for value in arguments]
         try:
             with helpers.interpreted():
-                self.function[grid(numels, blocks)](*arguments, **blocks)
+                self.function[grid(numels, blocks)](*values, **blocks, **options)
+            if memory is not None:
+                memory.copy_back()
         except Exception as error:
             if isinstance(error.__cause__, AssertionError):
                 raise IndexError("index out of range") from error

@@ -14,16 +14,20 @@ from __future__ import annotations
 import ast
 import ctypes
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 import numpy as np
 
 from rushlight.aten.native.creation import from_numpy
 from rushlight.inductor import triton_heuristics
+
+if TYPE_CHECKING:
+    from rushlight.on_torch import gpu
 
 SECTOR = 32  # bytes
 
@@ -117,10 +121,7 @@ class Module:
         from triton.compiler import ASTSource
         from triton.compiler.compiler import make_backend
 
-        function, space = self._kernel(name), {"__name__": self.path}
-        with triton.knobs.runtime.scope():
-            triton.knobs.runtime.interpret = False
-            exec(compile(self.text, self.path, "exec"), space)
+        function, compiled = self._kernel(name), self._for_the_compiler(name)
         if not isinstance(triton.language.sum, triton.JITFunction):
             return ""
         type_of = triton_heuristics.require().type_of
@@ -133,7 +134,7 @@ class Module:
         options = backend.parse_options({})
         functions = backend.get_codegen_implementation(options), backend.get_module_map()
         try:
-            return str(ASTSource(space[name], signature, constexprs).make_ir(target, options, *functions, context))
+            return str(ASTSource(compiled, signature, constexprs).make_ir(target, options, *functions, context))
         except Exception as error:
             raise KernelError(self._compile_error(error, function)) from None
 
@@ -162,6 +163,56 @@ class Module:
                 raise KernelError(self._run_error(error)) from error
         memory.copy_back([pointers[name].tensor for name in {access.argument for access in result.of("store")}])
         return result
+
+    def on_gpu(
+        self,
+        name: str,
+        grid: int | Sequence[int],
+        *arguments: Any,
+        beside: Callable[..., Any] | None = None,
+        **constexprs: Any,
+    ) -> gpu.OnGPU:
+        """Run a kernel on a GPU, and time it there: nothing is counted. Tensors and arrays are changed as by one launch.
+
+        Args:
+            grid, arguments, constexprs: as for `launch`. `num_warps` and `num_stages` are known too.
+            beside: a function of torch that computes the same. It gets the arguments, with tensors on the GPU.
+
+        Returns:
+            the times, to be printed. Without a GPU nothing runs.
+
+        Raises:
+            RuntimeError: a variable of the environment said at the import of Triton that kernels are interpreted.
+        """
+        import triton
+
+        from rushlight.on_torch import gpu
+
+        function = self._kernel(name)
+        if not gpu.is_available():
+            return gpu.OnGPU()
+        if not isinstance(triton.language.sum, triton.JITFunction):
+            raise RuntimeError("Triton interprets kernels in this process: set TRITON_INTERPRET=0 before you start it")
+        memory, function = gpu.Memory(), self._for_the_compiler(name)
+        values = [memory.tensor(value.numpy()) if _is_tensor(value) else value for value in map(_as_tensor, arguments)]
+        sizes = (grid,) if isinstance(grid, int) else tuple(grid)
+
+        def kernel() -> None:
+            function[sizes](*values, **constexprs)
+
+        kernel()
+        memory.copy_back()
+        return gpu.timed(kernel, beside and partial(beside, *values))
+
+    def _for_the_compiler(self, name: str) -> Any:
+        """A kernel as Triton's compiler takes it, although kernels are interpreted here."""
+        import triton
+
+        space: dict[str, Any] = {"__name__": self.path}
+        with triton.knobs.runtime.scope():
+            triton.knobs.runtime.interpret = False
+            exec(compile(self.text, self.path, "exec"), space)
+        return space[name]
 
     def _kernel(self, name: str) -> Any:
         if name not in self.kernels:

@@ -2,6 +2,7 @@
 
 import ctypes
 import hashlib
+import os
 
 import numpy as np
 
@@ -10,6 +11,9 @@ from rushlight.inductor import cpp, ir, scheduler
 from rushlight.inductor.graph import lower
 from rushlight.inductor.ir import ComputedBuffer, ExternKernel, Kernel, ReinterpretView
 from rushlight.utils.cpp_extension import compiled, compiler
+
+if os.environ.get("TRITON_INTERPRET") == "0":
+    from rushlight.on_torch import gpu  # noqa: F401
 
 
 def graph_of(function, *inputs):

@@ -66,7 +66,7 @@ PHASES = {
     "course.trained course.talk course.as_torch __main__ course.head "
     "course.anatomy course.costs course.sharding course.serving course.bottleneck",
     "13": "clinic",
-    "14": "aten.native.cuda on_torch.cuda_on_host on_torch.triton_on_host inductor.triton_templates",
+    "14": "aten.native.cuda on_torch.cuda_on_host on_torch.triton_on_host on_torch.gpu inductor.triton_templates",
     "Pictures": "course",
 }
 

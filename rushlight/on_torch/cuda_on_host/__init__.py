@@ -19,12 +19,16 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rushlight.aten.native.cuda import loops
+from rushlight.aten.native.cuda.loops import base_of
 from rushlight.utils.cpp_extension import CompileError, compiled, compiler
+
+if TYPE_CHECKING:
+    from rushlight.on_torch import gpu
 
 __all__ = ["CompileError", "Counts", "Finding", "Module", "Result", "Traffic", "base_of", "shifted", "uninitialized"]
 
@@ -42,7 +46,8 @@ ONLY_GCC = (
 ONLY_GCC += " -fno-tree-ch -fno-tree-sink -fmax-errors=5"
 ONLY_GCC += " --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1"
 ONLY_CLANG = "-fsanitize-coverage=no-prune -fno-slp-vectorize -fno-vectorize -fno-unroll-loops"
-RUNTIME_FLAGS = "-std=c++17 -O2 -fPIC -shared -U_FORTIFY_SOURCE -fvisibility=hidden"
+# Its names are global, so it must not export those of a C++ library that a compiler has made part of it
+RUNTIME_FLAGS = "-std=c++17 -O2 -fPIC -shared -U_FORTIFY_SOURCE -fvisibility=hidden -Wl,--exclude-libs,ALL"
 HEADERS = {name: (HERE / name).read_text(encoding="utf-8") for name in ("device.h", "half.h")}
 RUNTIME = {name: (HERE / name).read_text(encoding="utf-8") for name in ("runtime.h", "threads.cpp", "accesses.cpp")}
 # Files whose content is in device.h
@@ -222,7 +227,7 @@ class Module:
         names = [m[2] for m in declared if not m[1]] + list(instances)
         self._parameter_names = {m[2]: re.findall(r"(\w+)\s*(?:,|$)", m[3]) for m in declared}
         table = ", ".join(f'cuda_host::entry<{name}>("{name}", {name})' for name in names)
-        self._has_shared = "__shared__" in text
+        self._text, self._has_shared = text, "__shared__" in text
         written = _EMPTY_LOOP.sub(lambda m: m[1] or f'{m[2]}{{ asm volatile(""); {m[3] or ""}}}', text)
         source = (
             _DYNAMIC.sub(r"CUDA_DYNAMIC_SHARED(\2, \3);", written) + "\n"
@@ -266,24 +271,13 @@ class Module:
         Raises:
             ValueError: a size that no device allows, or other arguments than the kernel has.
         """
-        grid, block = _sizes(grid), _sizes(block)
-        threads = block[0] * block[1] * block[2]
-        if not 1 <= threads <= 1024 or block[2] > 64:
-            raise ValueError(f"a block has 1 to 1,024 threads, not {threads}")
-        if min(grid) < 1 or max(grid[1:]) > 65535 or grid[0] >= 2**31:
-            raise ValueError(f"no device runs a grid of {grid} blocks")
-        if name not in self.kernels:
-            raise ValueError(f"the text has no `__global__ void {name}(...)`: its kernels are {list(self.kernels)}")
-        kernel, arrays = self.kernels[name], self._arrays_of(name)
+        grid, block = _launchable(grid, block)
+        memory = _Memory()
+        kernel, values = self._pass(name, arguments, memory)
+        arrays = self._arrays_of(name)
         used = shared + sum(size for _, size, _ in arrays)
         if used > LARGEST_SHARED:
             raise ValueError(f"a block has at most {LARGEST_SHARED:,} bytes of shared memory, not {used:,}")
-        if len(arguments) != kernel.count:
-            raise ValueError(f"{name} has {kernel.count} parameters, not {len(arguments)}")
-        memory = _Memory()
-        names = self._parameter_names.get(name.partition("<")[0], [])
-        names = names if len(names) == kernel.count else [f"argument {i}" for i in range(kernel.count)]
-        values = [memory.pass_(argument, kernel.parameters[i], names[i]) for i, argument in enumerate(arguments)]
         for first, size, array in [*arrays, *([(0, shared, "shared memory")] if shared else [])]:
             memory.add(array, first, size, 4, _STATIC_SHARED if array != "shared memory" else _DYNAMIC_SHARED)
         pointers = (ctypes.c_void_p * max(len(values), 1))(*(ctypes.addressof(value) for value in values))
@@ -294,6 +288,51 @@ class Module:
         self._runtime.cuda_host_launch(ctypes.byref(launch))
         memory.copy_back()
         return self._result(json.loads(self._runtime.cuda_host_result()), grid, block, memory, used)
+
+    def on_gpu(
+        self,
+        name: str,
+        grid: int | Sequence[int],
+        block: int | Sequence[int],
+        *arguments: Any,
+        shared: int = 0,
+        beside: Callable[..., Any] | None = None,
+    ) -> gpu.OnGPU:
+        """Run a kernel of the same text on a GPU, and time it there: nothing is counted. Arrays are changed as by one launch.
+
+        Args:
+            grid, block, arguments, shared: as for `launch`.
+            beside: a function of torch that computes the same. It gets the arguments, with tensors on the GPU for arrays.
+
+        Returns:
+            the times, to be printed. Without a GPU nothing runs.
+
+        Raises:
+            RuntimeError: NVRTC does not compile the text, or CUDA reports an error.
+        """
+        from rushlight.on_torch import gpu
+
+        if not gpu.is_available():
+            return gpu.OnGPU()
+        sizes, memory = _launchable(grid, block), _DeviceMemory(gpu.Memory())
+        _, values = self._pass(name, arguments, memory)
+        kernel = functools.partial(gpu.CudaKernel(self._text, name).launch, *sizes, values, shared)
+
+        kernel()
+        memory.device.copy_back()
+        tensors = [memory.device.tensor(_array(value)) if _array(value) is not None else value for value in arguments]
+        return gpu.timed(kernel, beside and functools.partial(beside, *tensors))
+
+    def _pass(self, name: str, arguments: Sequence[Any], memory: _Memory) -> tuple[_Kernel, list[Any]]:
+        """A kernel, and the values of its arguments, as ctypes has them."""
+        if name not in self.kernels:
+            raise ValueError(f"the text has no `__global__ void {name}(...)`: its kernels are {list(self.kernels)}")
+        kernel = self.kernels[name]
+        if len(arguments) != kernel.count:
+            raise ValueError(f"{name} has {kernel.count} parameters, not {len(arguments)}")
+        names = self._parameter_names.get(name.partition("<")[0], [])
+        names = names if len(names) == kernel.count else [f"argument {i}" for i in range(kernel.count)]
+        return kernel, [memory.pass_(value, kernel.parameters[i], names[i]) for i, value in enumerate(arguments)]
 
     def _result(self, told: dict, grid: tuple, block: tuple, memory: _Memory, shared: int) -> Result:
         self._find_lines([pc for f in told["findings"] for pc in f[2:4]])
@@ -368,6 +407,18 @@ def _add(counts: Counts, kind: int, numbers: Sequence[int]) -> None:
         getattr(counts, f"shared_{_KINDS[kind]}").add(Traffic(*numbers[6:]))
 
 
+def _launchable(
+    grid: int | Sequence[int], block: int | Sequence[int]
+) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+    """The sizes of a grid and of a block, each as three numbers that a device allows."""
+    (x, y, z), (a, b, c) = _sizes(grid), _sizes(block)
+    if not 1 <= a * b * c <= 1024 or c > 64:
+        raise ValueError(f"a block has 1 to 1,024 threads, not {a * b * c}")
+    if min(x, y, z) < 1 or max(y, z) > 65535 or x >= 2**31:
+        raise ValueError(f"no device runs a grid of {(x, y, z)} blocks")
+    return (x, y, z), (a, b, c)
+
+
 def _sizes(given: int | Sequence[int]) -> tuple[int, int, int]:
     x, y, z = (given, 1, 1) if isinstance(given, int) else [*given, 1, 1][:3]
     return x, y, z
@@ -377,13 +428,10 @@ def _index(number: int, sizes: tuple[int, int, int]) -> tuple[int, int, int]:
     return number % sizes[0], number // sizes[0] % sizes[1], number // sizes[0] // sizes[1]
 
 
-def base_of(array: np.ndarray) -> tuple[np.ndarray, int]:
-    """The array that a view is of, and the distance in bytes from its first byte to the first element of the view. On the device,
-    the base begins at a multiple of 256."""
-    base = array
-    while isinstance(base.base, np.ndarray):
-        base = base.base
-    return base, array.ctypes.data - np.lib.array_utils.byte_bounds(base)[0]
+def _array(argument: Any) -> np.ndarray | None:
+    """The array of an argument that is one."""
+    array = argument.array if isinstance(argument, uninitialized | shifted) else argument
+    return array if isinstance(array, np.ndarray) else None
 
 
 class _Memory:
@@ -406,8 +454,8 @@ class _Memory:
         if kind in "pc":
             before = argument.elements if isinstance(argument, shifted) else 0
             is_written = not isinstance(argument, uninitialized)
-            array = argument.array if isinstance(argument, uninitialized | shifted) else argument
-            if not isinstance(array, np.ndarray):
+            array = _array(argument)
+            if array is None:
                 raise ValueError(f"{name} is a pointer: pass an array, not {argument!r}")
             return ctypes.c_void_p(self._copy(array, is_written, name) - before * array.itemsize)
         if kind == "s":
@@ -446,6 +494,17 @@ class _Memory:
         for (base, _, first, at), buffer in zip(self.copies.values(), self.buffers, strict=False):
             if base.flags.writeable:
                 ctypes.memmove(first, at, buffer.bytes)
+
+
+class _DeviceMemory(_Memory):
+    """The memory of a real device."""
+
+    def __init__(self, device: gpu.Memory) -> None:
+        super().__init__()
+        self.device = device
+
+    def _copy(self, array: np.ndarray, is_written: bool, name: str) -> int:
+        return self.device.address(array)
 
 
 loops.hooks = sys.modules[__name__]  # so that ATen's kernels run here

@@ -311,9 +311,18 @@ def _module(text: str) -> Any:
     return _hooks().Module(text)
 
 
+def base_of(array: np.ndarray) -> tuple[np.ndarray, int]:
+    """The array that a view is of, and the distance in bytes from its first byte to the first element of the view. On the device,
+    the base begins at a multiple of 256."""
+    base = array
+    while isinstance(base.base, np.ndarray):
+        base = base.base
+    return base, array.ctypes.data - np.lib.array_utils.byte_bounds(base)[0]
+
+
 def device_pointer(x: Tensor) -> tuple[np.ndarray, int]:
     """The pointer that a kernel gets for a float32 tensor: an array that begins at its first element. And where that is on the
     device, modulo 256. Memory is allocated there at multiples of 256."""
     memory = x.untyped_storage()._bytes
     array = memory[x.storage_offset() * 4 : len(memory) // 4 * 4].view(np.float32)
-    return array, _hooks().base_of(array)[1] % 256
+    return array, base_of(array)[1] % 256
