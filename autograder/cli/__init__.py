@@ -1,6 +1,6 @@
 """The command `rushlight`."""
 
-from . import authors, instructors, students
+from . import authors, instructors, pytorch, students
 from .base import app, main
 
-__all__ = ["app", "authors", "instructors", "main", "students"]
+__all__ = ["app", "authors", "instructors", "main", "pytorch", "students"]

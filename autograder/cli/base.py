@@ -66,7 +66,7 @@ class _Commands(click.Group):
 
 
 _SECTIONS = {
-    "Students": ("lab", "check", "status", "board", "run"),
+    "Students": ("lab", "check", "status", "board", "run", "pytorch"),
     "Instructors": ("release", "grade", "watch", "feedback", "marks", "explain", "oral", "alike"),
     "Administrators of a hub": ("judge",),
     "Authors": ("build", "plant", "record", "mutants", "translate", "docs"),

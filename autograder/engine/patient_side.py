@@ -195,6 +195,45 @@ def report(program: Callable, with_torch: bool) -> None:
     send_printed({"result": result, "operators": operators, "functions": [*functions]})
 
 
+def report_on_pytorch(program: Callable, ours: bool) -> None:
+    """Print the `result` of a program `name(torch)`. One of ours gets all of torch, and a student's what is public."""
+    torch, side = _pytorch(ours)
+    with program_runs(of_framework=False):
+        send_printed({"result": observe_call(program, side, {})})
+
+
+def report_test(test: Callable, ours: bool) -> None:
+    """Print as `result` why a test `name(self, torch)` fails, or an empty text. Its class is that of PyTorch's own tests."""
+    import unittest
+
+    from torch.testing._internal.common_utils import TestCase
+
+    torch, side = _pytorch(ours)
+    kind = type("Test", (TestCase,), {"test": lambda self: test(self, side.xp)})
+    found = unittest.TestResult()
+    with program_runs(of_framework=False):
+        kind("test").run(found)
+    lines = [line for _, text in [*found.failures, *found.errors] for line in text.splitlines()]
+    said = [line for line in lines if re.match(r"[\w.]*(Error|Exception|Unsupported)\b", line)]
+    send_printed({"result": (said or lines)[-1] if lines else ""})
+
+
+def _pytorch(ours: bool) -> tuple[ModuleType, Any]:
+    """torch, which compiles no C++ here, and how its values are observed."""
+    import torch
+    import torch.utils.flop_counter
+
+    from .torch_side import TorchSide
+
+    class Side(Widening, TorchSide):
+        pass
+
+    torch.manual_seed(0)
+    compiled = torch.compile
+    torch.compile = lambda *args, **kwargs: compiled(*args, **{"backend": "aot_eager"} | kwargs)
+    return torch, Side(torch if ours else Public(torch))
+
+
 def entering(functions: dict[str, None]) -> Callable:
     """A function for `sys.setprofile` that adds each function of rushlight that is called, by module and name."""
 

@@ -301,6 +301,7 @@ BUILTINS = {
     "enumerate",
     "float",
     "int",
+    "isinstance",
     "len",
     "list",
     "map",

@@ -32,7 +32,7 @@ with suppress(ImportError):  # a browser's Python has no processes
     import psutil
 
 from ..language import phrase
-from . import seccomp
+from . import overlay, seccomp
 from .check import packages_of
 from .devices import ON_CPU
 from .limits import WALL_CLOCK_FACTOR, WATCH_SECONDS, OwnTime, too_long
@@ -149,7 +149,7 @@ class Sandbox:
 
     `seconds` is the own time that it has taken for its requests. If it is isolated, it can read `kernels`, which Inductor has
     compiled (their content by their names), or keeps its own in the folder `filling`. Nothing of the folders `private` is in it.
-    It may import these `packages` too. Raises NotGraded if it does not start.
+    It may import these `packages` too, and these files of packages are `replaced` by a text. Raises NotGraded if it does not start.
     """
 
     def __init__(
@@ -161,15 +161,17 @@ class Sandbox:
         filling: Path | None = None,
         private: Sequence[Path] = (),
         packages: tuple[str, ...] = (),
+        replaced: Mapping[str, str] | None = None,
     ):
-        self.isolated, kernels = isolated, kernels or {}
+        self.isolated, kernels, replaced = isolated, kernels or {}, replaced or {}
         with ExitStack() as stack:
             given = [seccomp.program(with_torch), *kernels.values()] if isolated else []
+            given += [text.encode() for text in replaced.values()] if isolated else []
             files = [stack.enter_context(_file(content)) for content in given]
             self.process = subprocess.Popen(
-                _isolated(edition, with_torch, files, kernels, filling, private, packages)
+                _isolated(edition, with_torch, files, kernels, filling, private, packages, replaced)
                 if isolated
-                else _bare(edition, with_torch),
+                else _bare(edition, with_torch, overlay.linked(replaced) if replaced else None),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,  # cells are captured: it has what the interpreter and libraries say as they end
@@ -404,17 +406,24 @@ def _isolated(
     filling: Path | None,
     private: Sequence[Path],
     packages: tuple[str, ...],
+    replaced: Iterable[str],
 ) -> list[str]:
-    """The command for a subject. The open files are the filter of system calls and the kernels."""
+    """The command for a subject. The open files are the filter of system calls, the kernels and the texts of what is replaced."""
     user, more = _user(), ["--ro-bind", str(edition), "/edition"]
     filter, *contents = files
+    texts = [contents.pop() for _ in replaced][::-1]
+    others = [
+        word
+        for name, file in zip(replaced, texts)
+        for word in ("--perms", "0444", "--ro-bind-data", str(file), f"/packages/{name}")
+    ]
     for name, file in zip(kernels, contents, strict=True):  # bubblewrap copies them: no two sandboxes share a file
         more += ["--perms", "0444", "--ro-bind-data", str(file), f"{KERNEL_FOLDER}/{name}"]
     if filling:
         more += ["--bind", str(filling), KERNEL_FOLDER]
         if user:
             os.chown(filling, user, user)
-    return _inside(user, with_torch, filter, private, more, _SERVE_TORCH if with_torch else _SERVE, packages)
+    return _inside(user, with_torch, filter, private, more, _SERVE_TORCH if with_torch else _SERVE, packages, others)
 
 
 def _inside(
@@ -425,6 +434,7 @@ def _inside(
     more: list[str],
     then: str,
     packages: tuple[str, ...] = (),
+    others: Sequence[str] = (),
 ) -> list[str]:
     """The command that makes a sandbox and runs Python in it. Only two folders of a fixed size are writable."""
     entries = _entries((*(TORCH_PACKAGES if with_torch else PACKAGES), *packages))
@@ -432,7 +442,7 @@ def _inside(
     writable = ("--perms", "1777", "--size", str(FILES), "--tmpfs")
     return [
         *("bwrap", *_isolation(user), "--seccomp", str(filter), *_system(private), *more),
-        *("--tmpfs", "/packages", *binds, "--remount-ro", "/packages"),
+        *("--tmpfs", "/packages", *binds, *others, "--remount-ro", "/packages"),
         *("--proc", "/proc", "--dev", "/dev"),
         *("--ro-bind", "/dev/null", "/dev/zero"),  # a shared mapping of it would be memory that no process has
         *("--tmpfs", "/dev/pts", "--remount-ro", "/dev/pts"),  # the host has a number of pseudo-terminals
@@ -490,8 +500,8 @@ def _installed(roots: tuple[str, ...]) -> tuple[set[str], set[str]]:
     return folders, libraries
 
 
-def _bare(edition: Path, with_torch: bool) -> list[str]:
-    path = [str(edition), sysconfig.get_paths()["purelib"]]
+def _bare(edition: Path, with_torch: bool, first: Path | None) -> list[str]:
+    path = [str(edition), *([str(first)] if first else []), sysconfig.get_paths()["purelib"]]
     return _python(path, with_torch, 0, _SERVE_TORCH if with_torch else _SERVE)
 
 

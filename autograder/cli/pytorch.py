@@ -1,0 +1,91 @@
+"""The command `pytorch`: a working copy of PyTorch with a fault, for the labs about a change to PyTorch."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from ..language import speak
+from .base import app, out, short
+
+if TYPE_CHECKING:
+    from ..notebook.working_copy import WorkingCopy
+
+
+@app.group()
+def pytorch() -> None:
+    """Mend PyTorch in a working copy of its Python files.
+
+    The copy is in work/15a/pytorch/. The installed PyTorch stays as it is.
+    """
+
+
+def _copy(lab: str) -> WorkingCopy:
+    from ..notebook.working_copy import WorkingCopy
+
+    return WorkingCopy(lab)
+
+
+_lab = click.option("--lab", default="15a", show_default=True, metavar="LAB", help="The lab whose copy is meant.")
+
+
+@pytorch.command()
+@click.argument("number", metavar="CASE")
+def start(number: str) -> int:
+    """Put CASE, such as 15a.2, into the working copy, and print its report.
+
+    The patch of the case before is kept in work/15a/patches/, and is there again when that case is started again.
+    """
+    copy = _copy(number.partition(".")[0])
+    with out.status(speak("copying PyTorch's Python files")):
+        case = copy.start(number)
+    out.print(f"{case.title}\n\n{case.report}\n\n{case.symptom}\n", markup=False)
+    told = speak("the files to read and to change are in {folder}", folder=short(copy.folder))
+    out.print(f"{told}: {', '.join(sorted(case.needs))}", markup=False)
+    return 0
+
+
+@pytorch.command()
+@_lab
+def diff(lab: str) -> int:
+    """Print your patch: the difference of the working copy from the case as it began."""
+    print(_copy(lab).diff(), end="")
+    return 0
+
+
+@pytorch.command()
+@_lab
+def test(lab: str) -> int:
+    """Run the report's program, and others that were right before, on the working copy.
+
+    Each result is compared with that of the installed PyTorch. Exit code 1 if one differs.
+    """
+    left = 0
+    for name, words in _copy(lab).results():
+        out.print(f"{'✗' if words else '✓'} {name}{f': {words}' if words else ''}", markup=False)
+        left += bool(words)
+    return int(left > 0)
+
+
+@pytorch.command()
+@_lab
+def undo(lab: str) -> int:
+    """Take all changes of the case back. The patch is kept in a file."""
+    kept = _copy(lab).undo()
+    if kept:
+        out.print(speak("your patch is in {path}", path=short(kept)), markup=False)
+    else:
+        out.print(speak("there was nothing to take back"), markup=False)
+    return 0
+
+
+@pytorch.command(context_settings={"allow_interspersed_args": False, "ignore_unknown_options": True})
+@click.argument("words", metavar="PROGRAM [ARGUMENT...]", nargs=-1, required=True, type=click.UNPROCESSED)
+@_lab
+def run(words: tuple[str, ...], lab: str) -> None:
+    """Run Python with the PyTorch of the working copy: a script, or `-c` and a text."""
+    copy = _copy(lab)
+    assert copy.case
+    sys.exit(copy.run(words))

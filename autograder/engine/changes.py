@@ -1,0 +1,404 @@
+"""Changes to PyTorch: patients that are copies of its Python files with one fault, and the examination of what a student says.
+
+A case is a file `autograder/changes/15a/1.py`: the report of a bug, the fault as a few words of the text that are replaced,
+programs whose results are compared on the patient and on PyTorch as it is installed, and mends that are right and wrong. A patient
+differs from the installed files in ten innocent places too (`autograder/engine/disguise.py`).
+
+A student's patch is data: a unified diff, applied here to files that belong to the case. What it changes runs in a sandbox, whose
+PyTorch has these files in the place of the installed ones. Each program runs in a child of that process.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import re
+import textwrap
+import zlib
+from base64 import b85decode
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..language import phrase
+from . import sandbox
+from .disguise import disguised
+from .limits import CHECK_SECONDS, seconds
+from .observe import Malformed, NotGraded, SubjectDied, SubjectTimedOut, Tree, clean, difference, is_error, show
+from .overlay import site
+from .patients import Examine, plain_program, read_outputs, sound_edition, statements_of
+from .verdict import DISAGREED, PASSED, Verdict
+
+if TYPE_CHECKING:
+    from .judge import Judge
+
+CASES = Path(__file__).parents[1] / "changes"
+SEALED = ".sealed"
+TORCH = "2.13"  # the texts of the faults are in its files
+LONGEST_PATCH = 20_000  # characters
+Edit = tuple[str, str, str]  # a file, a text in it that is there once, and the text instead
+Files = Mapping[str, str]  # texts, by names such as `torch/optim/sgd.py`
+
+
+class NotApplicable(ValueError):
+    """A patch that cannot be applied, and why."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A case. `title` and `report` are what a student reads, with the program `symptom`."""
+
+    number: str
+    title: str
+    report: str
+    at: tuple[str, str]  # the file and the function at fault
+    fault: list[Edit]
+    needs: frozenset[str]  # files that a mend may change
+    statements: int
+    lines: int  # of a mend, added and removed
+    programs: dict[str, str]
+    test: str
+    wrong: dict[str, list[Edit]] = field(default_factory=dict)
+    right: dict[str, list[Edit]] = field(default_factory=dict)
+
+    @property
+    def symptom(self) -> str:
+        return self.programs["symptom"]
+
+    @property
+    def hidden(self) -> dict[str, str]:
+        """The programs that a mend is judged by, with the symptom."""
+        return {name: text for name, text in self.programs.items() if name != "reproduced"}
+
+    @cached_property
+    def patient(self) -> dict[str, str]:
+        """The patient's files: those with the fault, and those that a mend may change."""
+        return self.files(self.fault)
+
+    @property
+    def sound(self) -> dict[str, str]:
+        """The same files without the fault."""
+        return self.files([])
+
+    def with_mend(self, edits: Sequence[Edit]) -> dict[str, str]:
+        """The patient's files with edits of its text as it is without innocent differences."""
+        return self.files([*self.fault, *edits])
+
+    def files(self, edits: Sequence[Edit]) -> dict[str, str]:
+        """PyTorch's files with these edits, and with innocent differences."""
+        files = {name: installed(name) for name in {*self.needs, *(edit[0] for edit in self.fault)}}
+        for name, old, new in edits:
+            if files[name].count(old) != 1:
+                raise ValueError(f"{self.number}: {name} has {files[name].count(old)} times {old!r}")
+            files[name] = files[name].replace(old, new)
+        sound = frozenset({self.at[1].rpartition(".")[2]})
+        return {name: disguised(text, sound, f"{self.number} {name}") for name, text in files.items()}
+
+
+def needs_torch() -> str | None:
+    """Why no case can be begun with the PyTorch that is installed, or None."""
+    found = version("torch").partition("+")[0]
+    if found.startswith(f"{TORCH}."):
+        return None
+    return f"the cases are about the files of torch {TORCH}, and torch {found} is installed"
+
+
+def installed(name: str) -> str:
+    """The text of a file of PyTorch as it is installed."""
+    return (site() / name).read_text(encoding="utf-8")
+
+
+def numbers() -> list[str]:
+    """The numbers of all cases, such as `15a.1`."""
+    paths = sorted(CASES.glob("*/[0-9]*.*"), key=lambda path: (path.parent.name, int(path.stem)))
+    return [f"{path.parent.name}.{path.stem}" for path in paths]
+
+
+@cache
+def find_case(number: str) -> Case:
+    """The case of this number. Raises LookupError with the numbers that there are."""
+    if number not in numbers():
+        raise LookupError(f"there is no case {number!r}; the cases are {', '.join(numbers())}")
+    path = CASES / f"{number.replace('.', '/')}.py"
+    text = path.read_text("utf-8") if path.exists() else _unsealed(path.with_suffix(SEALED))
+    tree = ast.parse(text)
+    title, _, report = str(ast.get_docstring(tree)).partition("\n\n")
+    assigned = [(node.targets[0], node.value) for node in tree.body if isinstance(node, ast.Assign)]
+    known = {target.id: ast.literal_eval(value) for target, value in assigned if isinstance(target, ast.Name)}
+    programs = {node.name: ast.unparse(node) for node in tree.body if isinstance(node, ast.FunctionDef)}
+    return Case(
+        number, title, report, known["AT"], known["FAULT"], frozenset(known["NEEDS"]), known["STATEMENTS"], known["LINES"],
+        programs, textwrap.dedent(known["TEST"]).strip(), known["WRONG"], known["RIGHT"],
+    )  # fmt: skip
+
+
+def _unsealed(path: Path) -> str:
+    return zlib.decompress(b85decode(path.read_bytes())).decode()
+
+
+# Patches -------------------------------------------------------------------------------------------------------------
+
+_HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+
+
+def diff(before: Files, after: Files) -> str:
+    """The unified diff of two versions of the same files, as `git diff` has it, without those that are equal."""
+    parts: list[str] = []
+    for name in sorted(before):
+        old, new = (files[name].splitlines(keepends=True) for files in (before, after))
+        parts += difflib.unified_diff(old, new, f"a/{name}", f"b/{name}")
+    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in parts)
+
+
+def patched(files: Files, patch: str, most: int | None = None) -> dict[str, str]:
+    """The files with a patch applied, all hunks at their lines. With `most`, the patch has so many lines added and removed at most.
+
+    Raises NotApplicable: it names another file, does not fit, is too long, or leaves a file that is no Python.
+    """
+    if len(patch) > LONGEST_PATCH:
+        raise NotApplicable(f"the patch has {len(patch)} characters; at most {LONGEST_PATCH} are allowed")
+    result, lines, name, changed, at = dict(files), patch.splitlines(), "", 0, 0
+    while at < len(lines):
+        line = lines[at]
+        if line.startswith("--- "):
+            name = lines[at + 1][4:].partition("\t")[0].strip() if at + 1 < len(lines) else ""
+            name = re.sub(r"^[ab]/", "", name)
+            if not lines[at + 1 : at + 2] or not lines[at + 1].startswith("+++ ") or name not in files:
+                known = ", ".join(sorted(files))
+                raise NotApplicable(f"line {at + 1} of the patch names {name or 'no file'}; it may change {known}")
+            text, moved, at = result[name].splitlines(keepends=True), 0, at + 2
+        elif match := _HUNK.match(line):
+            if not name:
+                raise NotApplicable(f"line {at + 1} of the patch: no file is named before it")
+            body, end = _hunk(lines, at + 1, int(match[2] or 1), int(match[4] or 1))
+            changed += sum(kind != " " for kind, _ in body)
+            old = [content for kind, content in body if kind != "+"]
+            first = int(match[1]) - bool(old) + moved
+            if [row.rstrip("\r\n") for row in text[first : first + len(old)]] != old:
+                raise NotApplicable(f"line {at + 1} of the patch: {name} has other lines there")
+            new = [f"{content}\n" for kind, content in body if kind != "-"]
+            text[first : first + len(old)] = new
+            moved, at = moved + len(new) - len(old), end
+            result[name] = "".join(text)
+        elif line.strip() and not line.startswith(("diff ", "index ")):
+            raise NotApplicable(f"line {at + 1} of the patch belongs to no hunk: {line[:60]!r}")
+        else:
+            at += 1
+    if not changed:
+        raise NotApplicable("the patch changes nothing")
+    if most is not None and changed > most:
+        raise NotApplicable(f"the patch adds and removes {changed} lines; at most {most} are needed")
+    for name in (name for name in result if result[name] != files[name]):
+        try:
+            ast.parse(result[name])
+        except (SyntaxError, ValueError, RecursionError) as error:
+            raise NotApplicable(f"with the patch, {name} is no Python: {error}") from None
+    return result
+
+
+def _hunk(lines: Sequence[str], begin: int, old: int, new: int) -> tuple[list[tuple[str, str]], int]:
+    """The lines of a hunk, each with its kind, and where the next one begins."""
+    body, at = [], begin
+    while old or new:
+        line = lines[at] if at < len(lines) else ""  # an editor may take the space of an empty line, and one at the end
+        kind, content = line[:1] or " ", line[1:]
+        if kind not in " +-\\":
+            break
+        at += 1
+        if kind == "\\":
+            continue
+        old, new = old - (kind != "+"), new - (kind != "-")
+        if old < 0 or new < 0:
+            break
+        body.append((kind, content))
+    if old or new:
+        raise NotApplicable(f"line {begin} of the patch begins a hunk that has fewer or more lines than it says")
+    return body, at
+
+
+# Programs ------------------------------------------------------------------------------------------------------------
+
+
+class Process:
+    """A process whose PyTorch has these files in the place of the installed ones. `run` runs a program in a child of it."""
+
+    def __init__(self, files: Files):
+        edition, isolated = sound_edition(), sandbox.missing() is None
+        packages = ("expecttest", "hypothesis")
+        self.opened = sandbox.Sandbox(edition, isolated, True, packages=packages, replaced=files)
+
+    def run(self, program: str, ours: bool = False) -> dict:
+        """What a program `name(torch)` gives, or a test `name(self, torch)`. One of ours may use all of PyTorch. Raises what a
+        subject can bring about."""
+        node = ast.parse(program).body[0]
+        assert isinstance(node, ast.FunctionDef)
+        report = "report_test" if node.args.args[0].arg == "self" else "report_on_pytorch"
+        cell = f"{program}\nfrom autograder.engine.patient_side import {report}\n{report}({node.name}, {ours})"
+        request = {"cell": f"from autograder.engine.patient_side import in_child\nin_child({cell!r})"}
+        return read_outputs(self.opened.request(request, seconds(CHECK_SECONDS, True)))
+
+    def close(self) -> None:
+        self.opened.close()
+
+
+_as_installed: list[Process] = []  # one for all cases: no student's text has changed it
+_results: dict[tuple[str, bool], Tree] = {}
+
+
+def on_pytorch(program: str, ours: bool = False) -> Tree:
+    """The result of a program on PyTorch as it is installed."""
+    if ours and (program, ours) in _results:
+        return _results[program, ours]
+    if not _as_installed:
+        _as_installed.append(Process({}))
+    try:
+        result = _as_installed[0].run(program, ours)["result"]
+    except (SubjectDied, SubjectTimedOut, Malformed):
+        _as_installed.pop().close()
+        raise
+    if ours:
+        _results[program, ours] = result
+    return result
+
+
+@contextmanager
+def processes(*versions: Files) -> Iterator[list[Process]]:
+    """Within: a process for each of these versions of the files."""
+    with ExitStack() as stack:
+        yield [stack.enter_context(closing(Process(files))) for files in versions]
+
+
+def apart(process: Process, programs: Mapping[str, str]) -> Iterable[tuple[str, str]]:
+    """The programs of ours whose result in a process is not PyTorch's, each with the first difference."""
+    for name, program in programs.items():
+        if words := difference(process.run(program, True)["result"], on_pytorch(program, True)):
+            yield name, words
+
+
+# Examinations --------------------------------------------------------------------------------------------------------
+
+ENDED = (SubjectDied, SubjectTimedOut, Malformed)
+
+
+def _says(outcome: str, message: str, notes: Sequence[str] = ()) -> Verdict:
+    return Verdict("", outcome, message=clean(message), notes=[*notes])
+
+
+def reproduced(number: str) -> Examine:
+    """Examine the text of a program that gives another result on the patient than on PyTorch, with few statements."""
+
+    def examine(judge: Judge, text: Tree, case: dict | None) -> Verdict:
+        found = find_case(number)
+        try:
+            function = plain_program(str(text), ("torch",))
+        except (ValueError, SyntaxError, RecursionError) as error:
+            return _says(DISAGREED, str(error))
+        if (count := statements_of(function)) > found.statements:
+            return _says(DISAGREED, f"it has {count} statements; at most {found.statements} are needed")
+        program = ast.unparse(function)
+        with processes(found.patient, found.sound) as (patient, sound):
+            try:
+                mine, again = (patient.run(program)["result"] for _ in range(2))
+                theirs, without = on_pytorch(program), sound.run(program)["result"]
+            except ENDED as error:
+                return _says(DISAGREED, str(error))
+        notes = [phrase(f"on the patient: {show(mine)}"), phrase(f"on PyTorch: {show(theirs)}")]
+        if is_error(mine) and is_error(theirs):
+            return _says(DISAGREED, "it raises an error on both", notes)
+        if mine is None and theirs is None:
+            return _says(DISAGREED, "it returns None: return a value that shows the fault, such as a tensor", notes)
+        if not difference(mine, theirs):
+            return _says(DISAGREED, "it gives the same on the patient and on PyTorch", notes)
+        if any(re.search(r"\.py\b", repr(tree)) for tree in (mine, theirs) if not is_error(tree)):
+            return _says(
+                DISAGREED, "it returns a text about PyTorch's files, and no value that PyTorch computes", notes
+            )
+        if difference(mine, again) or difference(without, theirs):
+            return _says(DISAGREED, "it gives another result each time that it runs", notes)
+        return _says(PASSED, "it shows the fault", notes)
+
+    return examine
+
+
+def located(number: str, guesses: int) -> Examine:
+    """Examine a list of places, the first guess first, such as `"torch/optim/sgd.py: sgd"`. One of the first `guesses` is right."""
+
+    def examine(judge: Judge, places: Tree, case: dict | None) -> Verdict:
+        places = [places] if isinstance(places, str) else places
+        if not isinstance(places, list) or not places or not all(isinstance(place, str) for place in places):
+            return _says(DISAGREED, "it returns a list of one or two places")
+        if len(places) > 2:
+            return _says(DISAGREED, f"it returns {len(places)} places; two guesses are allowed")
+        file, function = find_case(number).at
+        for place in places[:guesses]:
+            name, colon, inside = (part.strip() for part in place.partition(":"))
+            if not colon or not re.fullmatch(r"torch/[\w/]+\.py", name) or not (site() / name).is_file():
+                return _says(DISAGREED, f"{place} is no file of PyTorch with a function: write torch/optim/sgd.py: sgd")
+            if not re.search(rf"^\s*def {re.escape(inside.rpartition('.')[2])}\(", installed(name), re.MULTILINE):
+                return _says(DISAGREED, f"{name} has no function {inside}")
+            if name == file and inside in (function, function.rpartition(".")[2]):
+                return _says(PASSED, f"{place} is at fault")
+        return _says(DISAGREED, f"{place} is not at fault")
+
+    return examine
+
+
+def mended(number: str) -> Examine:
+    """Examine a patch of the patient: with it, the symptom and other programs give what PyTorch gives."""
+
+    def examine(judge: Judge, patch: Tree, case: dict | None) -> Verdict:
+        found = find_case(number)
+        try:
+            allowed = {name: found.patient[name] for name in found.needs}
+            files = found.patient | patched(allowed, str(patch), found.lines)
+        except NotApplicable as error:
+            return _says(DISAGREED, str(error))
+        on_pytorch(found.symptom, True)  # if no process starts here, that is not the fault of the patch
+        try:
+            with processes(files) as (process,):
+                for name, words in apart(process, found.hidden):
+                    kind = name.partition("__")[0]
+                    return _says(DISAGREED, f"{_KINDS[kind]}: {words}")
+        except NotGraded as error:
+            return _says(DISAGREED, f"with the patch, PyTorch cannot be imported: {error}")
+        except ENDED as error:
+            return _says(DISAGREED, str(error))
+        return _says(PASSED, f"with it, all {len(found.hidden)} programs give what PyTorch gives")
+
+    return examine
+
+
+_KINDS = {
+    "symptom": phrase("the symptom is still there"),
+    "hidden": phrase("another program still shows the fault"),
+    "kept": phrase("a program that was right before is not any more"),
+}
+
+
+def tested(number: str) -> Examine:
+    """Examine a regression test: it passes on PyTorch, and fails on the patient and on two patients with a mend that is wrong."""
+
+    def examine(judge: Judge, text: Tree, case: dict | None) -> Verdict:
+        found = find_case(number)
+        try:
+            program = ast.unparse(plain_program(str(text), ("self", "torch")))
+        except (ValueError, SyntaxError, RecursionError) as error:
+            return _says(DISAGREED, str(error))
+        planted = [name for name in found.wrong if name.startswith("*")]
+        try:
+            if failure := on_pytorch(program):
+                return _says(DISAGREED, f"it fails on PyTorch as it is: {failure}")
+            with processes(found.patient, *(found.with_mend(found.wrong[name]) for name in planted)) as opened:
+                for name, process in zip(("", *planted), opened, strict=True):
+                    if not process.run(program)["result"]:
+                        where = f"with a wrong mend: {name.lstrip('* ')}" if name else phrase("on the patient")
+                        return _says(DISAGREED, f"it passes {where}")
+        except ENDED as error:
+            return _says(DISAGREED, str(error))
+        return _says(PASSED, f"it fails on the patient, and on {len(planted)} wrong mends")
+
+    return examine

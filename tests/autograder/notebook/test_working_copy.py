@@ -1,0 +1,140 @@
+"""A student's working copy of PyTorch: nothing of it is written into the installation, and no patch is lost."""
+
+import hashlib
+import os
+
+import pytest
+
+from autograder.cli import main
+from autograder.engine import changes, overlay
+from autograder.engine.observe import GradingError
+from autograder.notebook import working_copy
+from autograder.notebook.working_copy import WorkingCopy
+
+FIRST, SECOND, *_ = changes.numbers()
+
+
+@pytest.fixture(scope="module")
+def installed():
+    """Sizes and times of all files of the installation, and the texts of Python, before and after all tests here."""
+
+    def state():
+        found = hashlib.sha256()
+        for place, folders, names in os.walk(overlay.site() / "torch"):
+            folders[:] = sorted(name for name in folders if name != "__pycache__")
+            for name in sorted(names):
+                status = os.stat(f"{place}/{name}")
+                found.update(f"{place} {name} {status.st_size} {status.st_mtime_ns}".encode())
+        return found.hexdigest()
+
+    before = state()
+    yield
+    assert state() == before
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory, installed):
+    """A folder with a copy, which the tests share."""
+    return tmp_path_factory.mktemp("work")
+
+
+@pytest.fixture
+def copy(made, monkeypatch):
+    monkeypatch.setattr(working_copy, "WORK", made)
+    copy = WorkingCopy("15a")
+    copy.start(FIRST)
+    yield copy
+    copy.undo()
+
+
+def change(copy, name="", old="import", new="import ", count=1):
+    path = copy.folder / (name or changes.find_case(FIRST).at[0])
+    path.write_text(path.read_text().replace(old, new, count))
+
+
+def test_all_texts_are_files_of_their_own_so_that_no_editor_writes_through_a_link(copy):
+    links = [path for path in copy.folder.rglob("*") if path.is_symlink()]
+    assert links and not any(overlay.is_text(path) for path in links)
+    assert not any(path.suffix in (".py", ".pyi", ".h", ".yaml") for path in links)
+
+
+def test_a_patch_is_the_difference_from_the_case_as_it_began(copy):
+    assert copy.diff() == ""
+    change(copy)
+    patch, name = copy.diff(), changes.find_case(FIRST).at[0]
+    assert patch.startswith(f"--- a/{name}\n+++ b/{name}\n@@ ") and "\n+import  " in patch
+    assert changes.patched(changes.find_case(FIRST).patient, patch)[name] == (copy.folder / name).read_text()
+
+
+def test_each_case_has_its_own_patch_which_is_there_again(copy):
+    change(copy)
+    patch = copy.diff()
+    copy.start(SECOND)
+    assert copy.case.number == SECOND and copy.diff() == ""
+    copy.start(FIRST)
+    assert copy.diff() == patch and copy.patch_file(FIRST).read_text() == patch
+
+
+def test_an_undone_patch_is_kept_under_another_name(copy):
+    kept = []
+    for _ in range(2):
+        change(copy)
+        patch = copy.diff()
+        kept.append(copy.undo())
+        assert copy.diff() == "" and ".undone" in kept[-1].name and kept[-1].read_text() == patch
+    assert kept[0] != kept[1]
+    assert copy.undo() is None
+
+
+def test_a_patch_that_does_not_fit_is_not_applied_and_stays(copy):
+    copy.patch_file(FIRST).parent.mkdir(exist_ok=True)
+    copy.start(SECOND)
+    copy.patch_file(FIRST).write_text("nonsense\n")
+    with pytest.raises(GradingError, match="does not fit, and is not applied"):
+        copy.start(FIRST)
+    assert copy.patch_file(FIRST).read_text() == "nonsense\n" and copy.case.number == FIRST
+    copy.patch_file(FIRST).unlink()
+
+
+def test_files_that_a_student_adds_belong_to_the_patch_and_go_with_it(copy):
+    added = copy.folder / "torch" / "added.py"
+    added.write_text("x = 1\n")
+    assert "+++ b/torch/added.py" in copy.diff()
+    copy.undo()
+    assert not added.exists()
+
+
+def test_programs_run_with_the_copys_pytorch(copy):
+    added = copy.folder / "torch" / "added.py"
+    added.write_text("x = 41\n")
+    assert copy.run(["-c", "import torch.added, sys; sys.exit(torch.added.x + 1)"]) == 42
+
+
+@pytest.mark.parametrize(
+    "words, said", [(("start", "15a.99"), "there is no case"), (("diff", "--lab", "15z"), "no working copy")]
+)
+def test_a_command_that_cannot_be_says_why(copy, monkeypatch, capsys, words, said):
+    monkeypatch.setattr("sys.argv", ["rushlight", "pytorch", *words])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert said in str(ended.value)
+
+
+@pytest.mark.sweep
+def test_the_results_are_those_of_the_report_and_of_what_was_right(copy, monkeypatch, capsys):
+    found = dict(copy.results())
+    assert found.pop("symptom") and found and not any(found.values())
+    case = copy.case
+    copy._write(changes.patched(case.patient, changes.diff(case.patient, case.with_mend([*case.right.values()][0]))))
+    assert not any(dict(copy.results()).values())
+    for words, said in ((["test"], "✓ symptom"), (["diff"], "+++ b/torch/"), (["undo"], "your patch is in")):
+        monkeypatch.setattr("sys.argv", ["rushlight", "pytorch", *words])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        assert not ended.value.code and said in capsys.readouterr().out
+
+
+def test_another_version_of_torch_is_refused(copy, monkeypatch):
+    monkeypatch.setattr(changes, "version", lambda name: "2.12.1+cpu")
+    with pytest.raises(GradingError, match="files of torch 2.13, and torch 2.12.1 is installed"):
+        copy.start(SECOND)
