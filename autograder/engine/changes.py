@@ -30,7 +30,7 @@ from .disguise import disguised
 from .limits import CHECK_SECONDS, seconds
 from .observe import Malformed, NotGraded, SubjectDied, SubjectTimedOut, Tree, clean, difference, is_error, show
 from .overlay import site
-from .patients import Examine, plain_program, read_outputs, sound_edition, statements_of
+from .patients import BUILTINS, Examine, plain_program, read_outputs, sound_edition, statements_of
 from .verdict import DISAGREED, PASSED, Verdict
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ CASES = Path(__file__).parents[1] / "changes"
 SEALED = ".sealed"
 TORCH = "2.13"  # the texts of the faults are in its files
 LONGEST_PATCH = 20_000  # characters
+KNOWN = BUILTINS | {"isinstance"}  # functions of Python that a program may use
 Edit = tuple[str, str, str]  # a file, a text in it that is there once, and the text instead
 Files = Mapping[str, str]  # texts, by names such as `torch/optim/sgd.py`
 
@@ -294,7 +295,7 @@ def reproduced(number: str) -> Examine:
     def examine(judge: Judge, text: Tree, case: dict | None) -> Verdict:
         found = find_case(number)
         try:
-            function = plain_program(str(text), ("torch",))
+            function = plain_program(str(text), ("torch",), known=KNOWN)
         except (ValueError, SyntaxError, RecursionError) as error:
             return _says(DISAGREED, str(error))
         if (count := statements_of(function)) > found.statements:
@@ -385,7 +386,7 @@ def tested(number: str) -> Examine:
     def examine(judge: Judge, text: Tree, case: dict | None) -> Verdict:
         found = find_case(number)
         try:
-            program = ast.unparse(plain_program(str(text), ("self", "torch")))
+            program = ast.unparse(plain_program(str(text), ("self", "torch"), known=KNOWN))
         except (ValueError, SyntaxError, RecursionError) as error:
             return _says(DISAGREED, str(error))
         planted = [name for name in found.wrong if name.startswith("*")]

@@ -21,7 +21,7 @@ import symtable
 import textwrap
 import zlib
 from base64 import b85decode, b85encode
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -301,7 +301,6 @@ BUILTINS = {
     "enumerate",
     "float",
     "int",
-    "isinstance",
     "len",
     "list",
     "map",
@@ -327,10 +326,12 @@ FORBIDDEN = {  # by kinds of nodes, what a program does not have, and why
 COUNTED = (ast.stmt, ast.NamedExpr, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
-def plain_program(text: str, parameters: Sequence[str] = ("xp",), catches: bool = False) -> ast.FunctionDef:
+def plain_program(
+    text: str, parameters: Sequence[str] = ("xp",), catches: bool = False, known: Collection[str] = BUILTINS
+) -> ast.FunctionDef:
     """The function that a text defines, without its decorators and its docstring. Raises ValueError, with the reason, unless it
     has as many parameters and uses only these, its own variables, and a few of Python's functions: then it cannot know where it
-    runs. With `catches` it may catch errors."""
+    runs. `known` are the functions of Python that it may use. With `catches` it may catch errors."""
     function = _WithoutAnnotations().visit(_bare(text))
     names = [argument.arg for argument in function.args.args]
     if ast.unparse(function.args) != ", ".join(names) or len(names) != len(parameters):
@@ -349,8 +350,8 @@ def plain_program(text: str, parameters: Sequence[str] = ("xp",), catches: bool 
             raise ValueError(f"it uses {name}: a program uses public names of the framework only")
     (scope,) = symtable.symtable(ast.unparse(function), "program", "exec").get_children()
     for name in names_of_others(scope):
-        if name not in BUILTINS and not (catches and name.endswith("Error") and name in vars(builtins)):
-            names = _list(BUILTINS)
+        if name not in known and not (catches and name.endswith("Error") and name in vars(builtins)):
+            names = _list({*known})
             raise ValueError(f"it uses {name}: a program uses its parameters, its own variables, and {names}")
     return function
 

@@ -6,7 +6,7 @@ import textwrap
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from sweep import sweep, swept
+from sweep import sweep
 
 from autograder.engine import changes
 from autograder.engine.changes import NotApplicable, diff, find_case, patched
@@ -94,13 +94,13 @@ def test_the_texts_of_a_case_say_what_a_student_needs_and_no_more(number):
     assert case.title and 60 <= len(case.report.split()) <= 200
     assert function.rpartition(".")[2] not in told.replace("torch.", "") or len(function) < 5
     assert file in case.needs and all(name.startswith("torch/") for name in case.needs)
-    assert statements_of(plain_program(case.programs["reproduced"], ("torch",))) <= case.statements
+    assert statements_of(plain_program(case.programs["reproduced"], ("torch",), known=changes.KNOWN)) <= case.statements
     kinds = [name.partition("__")[0] for name in case.programs]
     assert kinds.count("hidden") >= 3 and kinds.count("kept") >= 2 and kinds.count("symptom") == 1
     assert len(case.wrong) >= 4 and sum(name.startswith("*") for name in case.wrong) == 2 and len(case.right) >= 3
 
 
-@pytest.mark.parametrize("number", sweep(NUMBERS, every=5))
+@pytest.mark.parametrize("number", sweep(NUMBERS, keep=["15a.4"]))
 def test_a_patient_differs_from_pytorch_in_ten_innocent_places_too(number):
     case = find_case(number)
     sound, found = case.sound, 0
@@ -122,12 +122,12 @@ def programs_apart(case, edits):
         return dict(changes.apart(process, case.hidden))
 
 
-def test_the_first_case_is_reproduced_located_and_mended():
-    case = find_case(NUMBERS[0])
+@pytest.mark.parametrize("number", sweep(NUMBERS, keep=["15a.4"]))
+def test_the_mend_that_pytorch_has_passes_and_no_other_place_is_right(number):
+    case = find_case(number)
     mend = diff(case.patient, case.with_mend(next(iter(case.right.values()))))
-    assert verdict(changes.reproduced(case.number), case.programs["reproduced"]).outcome == PASSED
-    assert verdict(changes.located(case.number, 1), [": ".join(case.at)]).outcome == PASSED
-    assert verdict(changes.mended(case.number), mend).outcome == PASSED
+    assert verdict(changes.mended(number), mend).outcome == PASSED
+    assert verdict(changes.located(number, 1), [": ".join(case.at)]).outcome == PASSED
 
 
 @pytest.mark.sweep
@@ -171,7 +171,7 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.parametrize("program, why", [*PROGRAMS.items()][:1] + [swept(*each) for each in [*PROGRAMS.items()][1:]])
+@pytest.mark.parametrize("program, why", sweep([*PROGRAMS.items()], keep=[("print(5)", "it is no function")]))
 def test_a_program_that_shows_no_fault_is_refused(program, why):
     decided = verdict(changes.reproduced(NUMBER), program)
     assert decided.outcome == DISAGREED and why in decided.message
