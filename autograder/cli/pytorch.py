@@ -44,6 +44,14 @@ def start(number: str) -> int:
     out.print(f"{case.title}\n\n{case.report}\n\n{case.symptom}\n", markup=False)
     told = speak("the files to read and to change are in {folder}", folder=short(copy.folder))
     out.print(f"{told}: {', '.join(sorted(case.needs))}", markup=False)
+    limits = speak(
+        "a program that shows the fault has at most {statements} statements (a lambda counts), and a mend adds and removes at most"
+        " {lines} lines",
+        statements=case.statements, lines=case.lines,
+    )  # fmt: skip
+    out.print(limits, markup=False)
+    if copy.patch_file(number).exists():
+        out.print(speak("your patch of before is applied: {path}", path=short(copy.patch_file(number))), markup=False)
     return 0
 
 

@@ -40,7 +40,7 @@ CASES = Path(__file__).parents[1] / "changes"
 SEALED = ".sealed"
 TORCH = "2.13"  # the texts of the faults are in its files
 LONGEST_PATCH = 20_000  # characters
-KNOWN = BUILTINS | {"isinstance"}  # functions of Python that a program may use
+KNOWN = BUILTINS | {"isinstance", "iter", "next"}  # functions of Python that a program may use
 Edit = tuple[str, str, str]  # a file, a text in it that is there once, and the text instead
 Files = Mapping[str, str]  # texts, by names such as `torch/optim/sgd.py`
 
@@ -343,7 +343,8 @@ def located(number: str, guesses: int) -> Examine:
                 return _says(DISAGREED, f"{name} has no function {inside}")
             if name == file and inside in (function, function.rpartition(".")[2]):
                 return _says(PASSED, f"{place} is at fault")
-        return _says(DISAGREED, f"{place} is not at fault")
+        names = ", ".join(places[:guesses])
+        return _says(DISAGREED, f"not at fault: {names}")
 
     return examine
 
@@ -375,7 +376,7 @@ def mended(number: str) -> Examine:
 
 _KINDS = {
     "symptom": phrase("the symptom is still there"),
-    "hidden": phrase("another program still shows the fault"),
+    "hidden": phrase("another program does not give what PyTorch gives"),
     "kept": phrase("a program that was right before is not any more"),
 }
 

@@ -214,8 +214,8 @@ def report_test(test: Callable, ours: bool) -> None:
     with program_runs(of_framework=False):
         kind("test").run(found)
     lines = [line for _, text in [*found.failures, *found.errors] for line in text.splitlines()]
-    said = [line for line in lines if re.match(r"[\w.]*(Error|Exception|Unsupported)\b", line)]
-    send_printed({"result": (said or lines)[-1] if lines else ""})
+    first = [i for i, line in enumerate(lines) if re.match(r"[\w.]*(Error|Exception|Unsupported)\b", line)]
+    send_printed({"result": " ".join(filter(None, lines[first[-1] if first else -1 :][:4]))})
 
 
 def _pytorch(ours: bool) -> tuple[ModuleType, Any]:
@@ -230,7 +230,12 @@ def _pytorch(ours: bool) -> tuple[ModuleType, Any]:
 
     torch.manual_seed(0)
     compiled = torch.compile
-    torch.compile = lambda *args, **kwargs: compiled(*args, **{"backend": "aot_eager"} | kwargs)
+
+    def compile_here(*args: Any, **kwargs: Any) -> Any:
+        torch._dynamo.config.recompile_limit = 64  # beyond it the function would run eagerly, without a word
+        return compiled(*args, **{"backend": "aot_eager"} | kwargs)
+
+    torch.compile = compile_here
     return torch, Side(torch if ours else Public(torch))
 
 

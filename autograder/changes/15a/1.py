@@ -51,7 +51,7 @@ FAULT = [
     ),
 ]
 NEEDS = {"torch/optim/adam.py", "torch/optim/optimizer.py"}
-STATEMENTS = 4
+STATEMENTS = 6
 LINES = 8
 LINK = (
     "Optimizer.load_state_dict -> _cast -> _process_value_according_to_param_policy, then Adam.step -> "
@@ -146,6 +146,18 @@ def hidden__step_of_integers(torch):
     return optimizer.state[weight]["step"]
 
 
+def hidden__step_stays_on_the_host(torch):
+    old_weight = torch.nn.Parameter(torch.ones(2))
+    old_weight.grad = torch.ones(2)
+    old = torch.optim.Adam([old_weight])
+    old.step()
+    weight = torch.nn.Parameter(torch.ones(2, device="meta"))
+    optimizer = torch.optim.Adam([weight])
+    optimizer.load_state_dict(old.state_dict())
+    state = optimizer.state[weight]
+    return [str(state["step"].device), str(state["exp_avg"].device)]
+
+
 def kept__moments_follow_the_parameter(torch):
     results = []
     for new in (torch.bfloat16, torch.float64):
@@ -212,6 +224,15 @@ def test_loaded_step_keeps_its_dtype(self, torch):
             self.assertEqual(optim.state[param]["step"].item(), 2050.0)
 """
 WRONG = {
+    "keeps the dtype of a step, and moves it to the parameter's device": [
+        (
+            "torch/optim/optimizer.py",
+            """        elif param.is_floating_point():
+            return value.to(dtype=param.dtype""",
+            """        elif key != "step" and param.is_floating_point():
+            return value.to(dtype=param.dtype""",
+        )
+    ],
     "makes every step float32": [
         (
             "torch/optim/optimizer.py",

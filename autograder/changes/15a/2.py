@@ -32,7 +32,7 @@ FAULT = [
     )
 ]
 NEEDS = {"torch/nn/modules/transformer.py"}
-STATEMENTS = 4
+STATEMENTS = 6
 LINES = 18
 LINK = (
     "TransformerEncoder.__init__ -> _get_clones -> copy.deepcopy -> TransformerEncoderLayer.__setstate__ -> "

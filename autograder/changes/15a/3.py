@@ -26,7 +26,7 @@ FAULT = [
     )
 ]
 NEEDS = {"torch/utils/checkpoint.py"}
-STATEMENTS = 5
+STATEMENTS = 7
 LINES = 8
 LINK = (
     "checkpoint -> _checkpoint_without_reentrant_generator (recompute_fn); in the backward pass _checkpoint_hook's "

@@ -34,7 +34,7 @@ FAULT = [
     )
 ]
 NEEDS = {"torch/distributions/transformed_distribution.py", "torch/distributions/transforms.py"}
-STATEMENTS = 4
+STATEMENTS = 6
 LINES = 8
 LINK = (
     "TransformedDistribution.log_prob -> ComposeTransform.inv, then ComposeTransform.log_abs_det_jacobian -> "

@@ -28,7 +28,7 @@ FAULT = [
     ),
 ]
 NEEDS = {"torch/_decomp/decompositions.py"}
-STATEMENTS = 3
+STATEMENTS = 5
 LINES = 10
 LINK = (
     "torch.nn.Upsample -> interpolate -> aten.upsample_nearest3d.vec -> _upsample_nearest_vec -> _upsample_nearest "

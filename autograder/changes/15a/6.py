@@ -27,7 +27,7 @@ FAULT = [
     )
 ]
 NEEDS = {"torch/_dynamo/variables/lists.py"}
-STATEMENTS = 8
+STATEMENTS = 10
 LINES = 12
 LINK = (
     "for loop -> GET_ITER and FOR_ITER in symbolic_convert.py -> ListVariable.tp_iter_impl -> "

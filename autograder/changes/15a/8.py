@@ -34,7 +34,7 @@ FAULT = [
     )
 ]
 NEEDS = {"torch/_functorch/compile_utils.py", "torch/_functorch/partitioners.py"}
-STATEMENTS = 3
+STATEMENTS = 5
 LINES = 12
 LINK = (
     "torch.compile -> backend aot_eager -> aot_module_simplified -> (only when something requires grad) "

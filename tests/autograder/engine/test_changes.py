@@ -185,8 +185,8 @@ def test_a_program_that_shows_no_fault_is_refused(program, why):
         (["torch/optim/nothing.py: f"], "is no file of PyTorch"),
         (["/etc/passwd: root"], "is no file of PyTorch"),
         (["torch/optim/adam.py: nothing"], "has no function nothing"),
-        (["torch/optim/adam.py: adam"], "is not at fault"),
-        (["torch/optim/adam.py: adam", ": ".join(find_case(NUMBER).at)], "is not at fault"),
+        (["torch/optim/adam.py: adam"], "not at fault: torch/optim/adam.py: adam"),
+        (["torch/optim/adam.py: adam", ": ".join(find_case(NUMBER).at)], "not at fault: torch/optim/adam.py: adam"),
         (["a: b"] * 3, "two guesses are allowed"),
     ],
 )
