@@ -42,8 +42,7 @@ def start(number: str) -> int:
     with out.status(speak("copying PyTorch's Python files")):
         case = copy.start(number)
     out.print(f"{case.title}\n\n{case.report}\n\n{case.symptom}\n", markup=False)
-    told = speak("the files to read and to change are in {folder}", folder=short(copy.folder))
-    out.print(f"{told}: {', '.join(sorted(case.needs))}", markup=False)
+    out.print(speak("the files to read and to change are in {folder}", folder=short(copy.folder)), markup=False)
     limits = speak(
         "a program that shows the fault has at most {statements} statements (a lambda counts), and a mend adds and removes at most"
         " {lines} lines",

@@ -169,8 +169,8 @@ def patched(files: Files, patch: str, most: int | None = None) -> dict[str, str]
             name = lines[at + 1][4:].partition("\t")[0].strip() if at + 1 < len(lines) else ""
             name = re.sub(r"^[ab]/", "", name)
             if not lines[at + 1 : at + 2] or not lines[at + 1].startswith("+++ ") or name not in files:
-                known = ", ".join(sorted(files))
-                raise NotApplicable(f"line {at + 1} of the patch names {name or 'no file'}; it may change {known}")
+                named = f"{name}, which no mend of this case needs to change" if name else "no file"
+                raise NotApplicable(f"line {at + 1} of the patch names {named}")
             text, moved, at = result[name].splitlines(keepends=True), 0, at + 2
         elif match := _HUNK.match(line):
             if not name:

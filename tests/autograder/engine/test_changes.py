@@ -57,7 +57,7 @@ def test_the_hunks_of_a_patch_are_applied_where_they_belong():
     {
         "": "changes nothing",
         "Here it is:\n" + PATCH: "belongs to no hunk",
-        PATCH.replace("torch/a.py", "torch/c.py"): "it may change torch/a.py, torch/b.py",
+        PATCH.replace("torch/a.py", "torch/c.py"): "torch/c.py, which no mend of this case needs to change",
         PATCH.replace("b/torch/a.py", "b/../../a.py"): "names ../../a.py",
         PATCH.replace("b/torch/a.py", "/etc/passwd"): "names /etc/passwd",
         PATCH.replace("--- a/torch/a.py\n+++ b/torch/a.py\n", ""): "no file is named before it",
