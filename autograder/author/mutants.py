@@ -38,7 +38,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from ..course import SOURCES
-from ..engine.check import Check, find, function_of, is_milestone, is_on_torch, registry
+from ..engine.check import OF_CLINIC, Check, find, function_of, is_milestone, is_on_torch, registry
 from ..engine.exercise import fill
 from ..engine.judge import Judge
 from ..engine.observe import Tree, difference, encode, receive
@@ -54,7 +54,7 @@ CPU_SECONDS, WALL_SECONDS = (2, 12), 60  # for one case. The reference takes mil
 MEMORY = 512 << 20  # bytes that a mutant may take beyond what the process has already
 
 # the beginnings of the names of such exercises of the clinic
-EXAMINED_AS_TEXTS = ("narrow_", "mend_", "check_", "clip_property")
+EXAMINED_AS_TEXTS = ("narrow_", "reproduce_", "mend_", "check_", "test_", "clip_property")
 KILLED, ENDED, BY_LUCK, SURVIVED = "killed", "ended", "by luck", "survived"
 
 
@@ -637,7 +637,7 @@ def mutants_to_try(exercise: str) -> list[Mutant]:
     A text that is examined has none. With a change, a program may show its fault as well, and a check or a property may catch as
     much. A mend is decided by the checks of another exercise, whose mutants are tried there.
     """
-    is_text = exercise.startswith("clinic.") and exercise.rpartition(".")[2].startswith(EXAMINED_AS_TEXTS)
+    is_text = exercise.startswith(OF_CLINIC) and exercise.rpartition(".")[2].startswith(EXAMINED_AS_TEXTS)
     return [] if is_text else mutants(exercise)
 
 

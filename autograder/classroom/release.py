@@ -23,10 +23,9 @@ import nbformat
 
 from .. import translation
 from ..course import COURSE, READINGS, RELEASED, replacing
-from ..engine import practice
+from ..engine import changes, patients, practice
 from ..engine.check import function_of
 from ..engine.edition import body_lines, check_files, file_of, framework_files
-from ..engine.patients import labs_with_checks, sealed
 from ..model import Course, Lab, phases
 from . import kept_releases
 
@@ -56,14 +55,15 @@ def release(course: Course, labs: list[Lab], folder: Path, core: bool = False, l
             for name, text in sealed_files([name for lab in labs for name in lab.exercises]).items():
                 _write(copy / name, text)
             grader = Path(__file__).parents[1]
-            checked = {name for lab in labs for name in (lab.name, *labs_with_checks(lab.name))}
+            checked = {name for lab in labs for name in (lab.name, *patients.labs_with_checks(lab.name))}
             for path in [
                 *(path for room in rooms(grader) for path in room.glob("*.py")),
                 *check_files(sorted(checked)),
             ]:
                 _write(copy / "autograder" / path.relative_to(grader), path.read_text(encoding="utf-8"))
-            for name, packed in ((name, packed) for lab in labs for name, packed in sealed(lab.name).items()):
-                _write(copy / "autograder" / "patients" / name, packed)
+            for place, packed in ("patients", patients.sealed), ("changes", changes.sealed):
+                for name, text in (pair for lab in labs for pair in packed(lab.name).items()):
+                    _write(copy / "autograder" / place / name, text)
             shutil.copytree(grader / "jupyter", copy / "autograder" / "jupyter")
             for name in _project_files():
                 (copy / name).parent.mkdir(exist_ok=True)

@@ -38,17 +38,13 @@ def start(number: str) -> int:
 
     The patch of the case before is kept in work/15a/patches/, and is there again when that case is started again.
     """
-    copy = _copy(number.partition(".")[0])
+    from ..notebook.working_copy import copy_of, told
+
+    copy = copy_of(number)
     with out.status(speak("copying PyTorch's Python files")):
         case = copy.start(number)
-    out.print(f"{case.title}\n\n{case.report}\n\n{case.symptom}\n", markup=False)
+    out.print(f"{told(case)}\n", markup=False)
     out.print(speak("the files to read and to change are in {folder}", folder=short(copy.folder)), markup=False)
-    limits = speak(
-        "a program that shows the fault has at most {statements} statements (a lambda counts), and a mend adds and removes at most"
-        " {lines} lines",
-        statements=case.statements, lines=case.lines,
-    )  # fmt: skip
-    out.print(limits, markup=False)
     if copy.patch_file(number).exists():
         out.print(speak("your patch of before is applied: {path}", path=short(copy.patch_file(number))), markup=False)
     return 0

@@ -14,8 +14,6 @@ import ast
 import difflib
 import re
 import textwrap
-import zlib
-from base64 import b85decode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
@@ -30,17 +28,16 @@ from .disguise import disguised
 from .limits import CHECK_SECONDS, seconds
 from .observe import Malformed, NotGraded, SubjectDied, SubjectTimedOut, Tree, clean, difference, is_error, show
 from .overlay import site
-from .patients import BUILTINS, Examine, plain_program, read_outputs, sound_edition, statements_of
+from .patients import BUILTINS, Examine, plain_program, read_outputs, sealed_in, sound_edition, statements_of, text_in
 from .verdict import DISAGREED, PASSED, Verdict
 
 if TYPE_CHECKING:
     from .judge import Judge
 
 CASES = Path(__file__).parents[1] / "changes"
-SEALED = ".sealed"
 TORCH = "2.13"  # the texts of the faults are in its files
 LONGEST_PATCH = 20_000  # characters
-KNOWN = BUILTINS | {"isinstance", "iter", "next"}  # functions of Python that a program may use
+KNOWN = BUILTINS | {"isinstance", "iter", "next", "super"}  # functions of Python that a program may use
 Edit = tuple[str, str, str]  # a file, a text in it that is there once, and the text instead
 Files = Mapping[str, str]  # texts, by names such as `torch/optim/sgd.py`
 
@@ -119,14 +116,17 @@ def numbers() -> list[str]:
     return [f"{path.parent.name}.{path.stem}" for path in paths]
 
 
+def sealed(lab: str) -> dict[str, bytes]:
+    """The cases of a lab and of the reading of its phase, packed for a class repository, by their names below `CASES`."""
+    return sealed_in(CASES, lab)
+
+
 @cache
 def find_case(number: str) -> Case:
     """The case of this number. Raises LookupError with the numbers that there are."""
     if number not in numbers():
         raise LookupError(f"there is no case {number!r}; the cases are {', '.join(numbers())}")
-    path = CASES / f"{number.replace('.', '/')}.py"
-    text = path.read_text("utf-8") if path.exists() else _unsealed(path.with_suffix(SEALED))
-    tree = ast.parse(text)
+    tree = ast.parse(text_in(CASES, number))
     title, _, report = str(ast.get_docstring(tree)).partition("\n\n")
     assigned = [(node.targets[0], node.value) for node in tree.body if isinstance(node, ast.Assign)]
     known = {target.id: ast.literal_eval(value) for target, value in assigned if isinstance(target, ast.Name)}
@@ -135,10 +135,6 @@ def find_case(number: str) -> Case:
         number, title, report, known["AT"], known["FAULT"], frozenset(known["NEEDS"]), known["STATEMENTS"], known["LINES"],
         programs, textwrap.dedent(known["TEST"]).strip(), known["WRONG"], known["RIGHT"],
     )  # fmt: skip
-
-
-def _unsealed(path: Path) -> str:
-    return zlib.decompress(b85decode(path.read_bytes())).decode()
 
 
 # Patches -------------------------------------------------------------------------------------------------------------
@@ -224,6 +220,11 @@ def _hunk(lines: Sequence[str], begin: int, old: int, new: int) -> tuple[list[tu
 # Programs ------------------------------------------------------------------------------------------------------------
 
 
+_COMPILES = re.compile(
+    r"\b(compile|export|_dynamo|_functorch|_decomp)\b"
+)  # what a program that needs torch's compiler has
+
+
 class Process:
     """A process whose PyTorch has these files in the place of the installed ones. `run` runs a program in a child of it."""
 
@@ -231,6 +232,7 @@ class Process:
         edition, isolated = sound_edition(), sandbox.missing() is None
         packages = ("expecttest", "hypothesis")
         self.opened = sandbox.Sandbox(edition, isolated, True, packages=packages, replaced=files)
+        self.has_compiler = False
 
     def run(self, program: str, ours: bool = False) -> dict:
         """What a program `name(torch)` gives, or a test `name(self, torch)`. One of ours may use all of PyTorch. Raises what a
@@ -239,8 +241,14 @@ class Process:
         assert isinstance(node, ast.FunctionDef)
         report = "report_test" if node.args.args[0].arg == "self" else "report_on_pytorch"
         cell = f"{program}\nfrom autograder.engine.patient_side import {report}\n{report}({node.name}, {ours})"
+        limit = seconds(CHECK_SECONDS, True)
+        if not self.has_compiler and _COMPILES.search(
+            program
+        ):  # once, because each child would take two seconds for it
+            self.opened.request({"cell": "import torch._dynamo, torch._functorch.aot_autograd"}, limit)
+            self.has_compiler = True
         request = {"cell": f"from autograder.engine.patient_side import in_child\nin_child({cell!r})"}
-        return read_outputs(self.opened.request(request, seconds(CHECK_SECONDS, True)))
+        return read_outputs(self.opened.request(request, limit))
 
     def close(self) -> None:
         self.opened.close()
@@ -349,14 +357,45 @@ def located(number: str, guesses: int) -> Examine:
     return examine
 
 
+def _with_patch(case: Case, patch: Tree) -> dict[str, str]:
+    """The files of the patient with a student's patch. Raises NotApplicable."""
+    allowed = {name: case.patient[name] for name in case.needs}
+    return case.patient | patched(allowed, str(patch), case.lines)
+
+
+def together(*numbers: str) -> Examine:
+    """Examine a list of patches, one for each of these cases: PyTorch with all their faults and all patches has no symptom."""
+
+    def examine(judge: Judge, patches: Tree, case: dict | None) -> Verdict:
+        assert isinstance(patches, list)
+        files: dict[str, str] = {}
+        for number, patch in zip(numbers, patches, strict=True):
+            try:
+                files |= _with_patch(find_case(number), patch)
+            except NotApplicable as error:
+                return _says(DISAGREED, f"the mend of {number}: {error}")
+        symptoms = {number: find_case(number).symptom for number in numbers}
+        try:
+            with processes(files) as (process,):
+                left = dict(apart(process, symptoms))
+        except (NotGraded, *ENDED) as error:
+            return _says(DISAGREED, str(error))
+        if left:
+            names = ", ".join(left)
+            return _says(DISAGREED, f"with all mends, a symptom is left in {names}", [*map(": ".join, left.items())])
+        count = len(numbers)
+        return _says(PASSED, f"with all {count} mends, no symptom is left")
+
+    return examine
+
+
 def mended(number: str) -> Examine:
     """Examine a patch of the patient: with it, the symptom and other programs give what PyTorch gives."""
 
     def examine(judge: Judge, patch: Tree, case: dict | None) -> Verdict:
         found = find_case(number)
         try:
-            allowed = {name: found.patient[name] for name in found.needs}
-            files = found.patient | patched(allowed, str(patch), found.lines)
+            files = _with_patch(found, patch)
         except NotApplicable as error:
             return _says(DISAGREED, str(error))
         on_pytorch(found.symptom, True)  # if no process starts here, that is not the fault of the patch

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 import rushlight
 
 from ..course import cache_folder
-from .check import every_exercise, function_of, is_on_torch
+from .check import OF_CLINIC, every_exercise, function_of, is_on_torch
 from .subject_half import subject_half
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ def _files(lab: Lab, missing: Sequence[str]) -> dict[str, str | bytes]:
 def patient_files(labs: Collection[str]) -> dict[str, str | bytes]:
     """The files of a patient's edition: the framework without the answers of the clinic, and the subject's half of the checks of
     these labs."""
-    answers = [name for name in every_exercise() if name.startswith("clinic.")]
+    answers = [name for name in every_exercise() if name.startswith(OF_CLINIC)]
     grader, files = Path(__file__).parents[1], framework_files(answers)
     names = ("interpreter.py", "patient_side.py", "ranks_side.py", "student_side.py")
     for name in (*TORCH_MODULES, *(f"engine/{name}" for name in names)):

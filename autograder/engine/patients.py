@@ -89,7 +89,12 @@ def find_patient(number: str) -> Patient:
 
 def read(number: str) -> str:
     """The text of the file `13a/1.py` for `13a.1`, or of the packed one that a class repository has."""
-    path = PATIENTS / f"{number.replace('.', '/')}.py"
+    return text_in(PATIENTS, number)
+
+
+def text_in(place: Path, number: str) -> str:
+    """The text of the file of a number in this folder, or of the packed one."""
+    path = place / f"{number.replace('.', '/')}.py"
     if path.exists():
         return path.read_text(encoding="utf-8")
     return zlib.decompress(b85decode(path.with_suffix(SEALED).read_bytes())).decode()
@@ -98,8 +103,13 @@ def read(number: str) -> str:
 def sealed(lab: str) -> dict[str, bytes]:
     """The files of a lab and of the reading of its phase, by their names below `PATIENTS`. They are packed for a class repository,
     so that no student reads them by accident."""
-    paths = [path for folder in (number_of(lab), lab[:2]) for path in sorted((PATIENTS / folder).glob("*.py"))]
-    names = [path.relative_to(PATIENTS).with_suffix(SEALED).as_posix() for path in paths]
+    return sealed_in(PATIENTS, lab)
+
+
+def sealed_in(place: Path, lab: str) -> dict[str, bytes]:
+    """The files of a lab and of the reading of its phase in this folder, packed, by their names below it."""
+    paths = [path for folder in (number_of(lab), lab[:2]) for path in sorted((place / folder).glob("*.py"))]
+    names = [path.relative_to(place).with_suffix(SEALED).as_posix() for path in paths]
     return {name: b85encode(zlib.compress(path.read_bytes(), 9)) for name, path in zip(names, paths)}
 
 
@@ -346,7 +356,7 @@ def plain_program(
             if isinstance(node, kinds) and not (catches and isinstance(node, ast.Try)):
                 raise ValueError(f"a program has {reason}")
         name = node.attr if isinstance(node, ast.Attribute) else ""
-        if name.startswith(PRIVATE) and not name.endswith("_backward") or name in BY_TEXT:
+        if name.startswith(PRIVATE) and not name.endswith(("_backward", "__init__")) or name in BY_TEXT:
             raise ValueError(f"it uses {name}: a program uses public names of the framework only")
     (scope,) = symtable.symtable(ast.unparse(function), "program", "exec").get_children()
     for name in names_of_others(scope):

@@ -3,10 +3,14 @@
 `patient("13a.1")` shows a patient's symptom. A cell that begins with `%%patient 13a.1` runs on the patient. A cell that begins with
 `%%compare 13a.1` also runs on the sound framework. In these cells `rl` is the framework. Names live on from cell to cell. While a
 lab is graded, all of this does nothing.
+
+A case about PyTorch, such as `15a.1`, is shown in the same ways. Its patient is the working copy of PyTorch, with what the student
+has changed in it, and each cell is a script of its own. `%%patch 15a.1` puts the patch into the cell of an answer.
 """
 
 from __future__ import annotations
 
+import ast
 import difflib
 import re
 import sys
@@ -32,23 +36,93 @@ def patient(number: str) -> None:
     """
     if is_grading():
         return
+    from ..engine import changes
     from ..engine.observe import show
     from ..engine.patients import PATIENT, TORCH, find_patient, run_on
 
+    if number in changes.numbers():
+        return _begin(number)
     known = find_patient(number)
     print(known.symptom)
     for framework in (PATIENT, TORCH):
-        result = show(run_on(framework, known, known.symptom)["result"])
-        place = speak("on {framework}:", framework=speak(framework))
-        print(f"\n{place}\n{textwrap.indent(result, '    ')}")
+        _print_result(speak(framework), show(run_on(framework, known, known.symptom)["result"]))
+
+
+def _print_result(framework: str, result: str) -> None:
+    place = speak("on {framework}:", framework=framework)
+    print(f"\n{place}\n{textwrap.indent(result, '    ')}")
+
+
+def _begin(number: str) -> None:
+    """Put a case about PyTorch into the working copy, and show its report and what its program gives."""
+    from ..engine import changes
+    from ..engine.observe import show
+    from ..engine.patients import PATIENT
+    from .working_copy import copy_of, told
+
+    copy = copy_of(number)
+    case = copy.start(number)
+    print(told(case))
+    with changes.processes(case.patient) as (process,):
+        on_patient = process.run(case.symptom, True)["result"]
+    for framework, result in ((speak(PATIENT), on_patient), ("PyTorch", changes.on_pytorch(case.symptom, True))):
+        _print_result(framework, show(result))
+    print("\n" + speak("the files to read and to change are in {folder}", folder=copy.folder.relative_to(copy.folder.parents[2])))
+
+
+def _in_copy(number: str, cell: str, as_installed: bool) -> str:
+    """What a cell prints as a script, with the PyTorch of the working copy or with the installed one."""
+    from .working_copy import copy_of
+
+    copy = copy_of(number)
+    if not copy.is_of(number):
+        copy.start(number)
+    return copy.output(cell, as_installed)
+
+
+def _patch(line: str, cell: str) -> None:
+    """Replace the body of the function in this cell by a statement that returns the patch of the working copy, and run the cell.
+
+    The new text takes the place of the cell's text, without the line `%%patch`.
+    """
+    from IPython import get_ipython
+
+    from .working_copy import copy_of
+
+    shell: Any = get_ipython()
+    if not is_grading():
+        copy = copy_of(number := line.strip())
+        if not copy.is_of(number):
+            copy.start(number)
+        cell = with_patch(cell, copy.diff())
+        shell.set_next_input(cell, replace=True)
+    shell.run_cell(cell)
+
+
+def with_patch(cell: str, patch: str) -> str:
+    """The text of a cell whose one function returns this patch. Raises ValueError if the cell defines no function."""
+    functions = [node for node in ast.parse(cell).body if isinstance(node, ast.FunctionDef)]
+    if len(functions) != 1:
+        raise ValueError(speak("%%patch belongs into the cell of an answer, above its function"))
+    first = functions[0].body[ast.get_docstring(functions[0]) is not None :][:1]
+    lines = cell.splitlines()
+    begin = first[0].lineno - 1 if first else functions[0].end_lineno or 0
+    while lines[begin - 1].strip().startswith("#"):
+        begin -= 1
+    quotes = next((quotes for quotes in ('"""', "'''") if quotes not in patch), "")
+    text = f"r{quotes}\n{patch}{quotes}" if quotes else repr(patch)
+    return "\n".join([*lines[:begin], f"    return {text}", *lines[functions[0].end_lineno :]])
 
 
 def _run(number: str, cell: str, sound: bool = False) -> list[dict]:
     """The outputs of a cell that runs on a patient, or on the sound framework. A process that ends is started again by the next
     cell."""
+    from ..engine import changes
     from ..engine.observe import Malformed, SubjectDied, SubjectTimedOut
     from ..engine.patients import find_patient, open_patient
 
+    if number in changes.numbers():
+        return [{"output_type": "stream", "name": "stdout", "text": _in_copy(number, cell, sound)}]
     known = find_patient(number)
     name = number if not sound else "sound, with torch" * known.on_torch
     if name not in _opened:
@@ -105,13 +179,14 @@ def _text(output: dict) -> str:
 
 
 def _register() -> None:
-    """Register the two cell magics."""
+    """Register the cell magics."""
     from IPython import get_ipython
 
     shell: Any = get_ipython()
     if shell:
         shell.register_magic_function(_on_patient, "cell", "patient")
         shell.register_magic_function(_on_both, "cell", "compare")
+        shell.register_magic_function(_patch, "cell", "patch")
 
 
 if "IPython" in sys.modules:

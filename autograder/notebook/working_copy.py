@@ -20,6 +20,22 @@ from ..course import WORK, replacing
 from ..engine import changes, overlay
 from ..engine.changes import Case, NotApplicable
 from ..engine.observe import GradingError
+from ..language import speak
+
+
+def copy_of(number: str) -> WorkingCopy:
+    """The copy of the lab of a case, such as `15a.1`."""
+    return WorkingCopy(number.partition(".")[0])
+
+
+def told(case: Case) -> str:
+    """What a student reads about a case: its report, the user's program, and how long an answer may be."""
+    limits = speak(
+        "a program that shows the fault has at most {statements} statements (a lambda counts), and a mend adds and removes at most"
+        " {lines} lines",
+        statements=case.statements, lines=case.lines,
+    )  # fmt: skip
+    return f"{case.title}\n\n{case.report}\n\n{case.symptom}\n\n{limits}"
 
 
 @dataclass
@@ -72,6 +88,10 @@ class WorkingCopy:
                 raise GradingError(f"the patch in {kept} does not fit, and is not applied: {error}") from None
         return case
 
+    def is_of(self, number: str) -> bool:
+        """Whether the copy has this case."""
+        return self._says_which.exists() and self.case.number == number
+
     def diff(self) -> str:
         """The student's patch: the unified diff of the copy to the patient, all files considered."""
         case = self.case
@@ -102,8 +122,21 @@ class WorkingCopy:
 
     def run(self, words: Sequence[str]) -> int:
         """Run Python with the PyTorch of the copy. Returns its exit code."""
+        return subprocess.run([sys.executable, *words], env=self._environment()).returncode
+
+    def output(self, cell: str, as_installed: bool = False) -> str:
+        """What a cell prints, errors included, as a script with the PyTorch of the copy, or with the installed one."""
+        script = self.folder.with_name("cell.py")
+        script.write_text(cell, encoding="utf-8")
+        environment = os.environ if as_installed else self._environment()
+        ran = subprocess.run(
+            [sys.executable, script], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        return ran.stdout
+
+    def _environment(self) -> dict[str, str]:
         first = os.pathsep.join(filter(None, (str(self.folder), os.environ.get("PYTHONPATH"))))
-        return subprocess.run([sys.executable, *words], env=os.environ | {"PYTHONPATH": first}).returncode
+        return os.environ | {"PYTHONPATH": first}
 
     def results(self) -> Iterator[tuple[str, str]]:
         """For the symptom, and for each program that was right before: the first difference from PyTorch as it is installed, or an

@@ -1,299 +1,250 @@
-"""TransformerEncoder in eval mode: the outputs with and without torch.no_grad() differ
+"""Volumes come out of the compiled decoder in another memory layout than in eager
 
-I validate an `nn.TransformerEncoder` on 2.13.0 (Linux, CPU) and found that its outputs depend on whether I call it
-under `torch.no_grad()`. The encoder is in eval mode, its dropout is 0, the weights and the input are the same: I
-expected the two outputs to agree up to rounding. They differ by a tenth and more, in each batch. The program below
-shows it; it should say True and says False.
+We run a 3-D segmentation decoder on channels-last volumes and hand its output buffer to a C library that reads voxels
+in NDHWC order. In eager the output keeps the layout of the input, and the library is happy. After `torch.compile` the
+numbers of the tensor are all right when one indexes it, `torch.equal` says True, but the buffer is in NCDHW order:
+the strides are those of a plain contiguous tensor, so the library reads the voxels shuffled. The program below
+returns the strides and the first numbers of the buffer, once compiled and once in eager; we expected both to be the
+same. The backend "eager" is right, "aot_eager" is not. Our 2-D network, also channels-last, is not affected, and
+volumes without the upsampling step are not either. Calling `.eval()` or `torch.no_grad()` changes nothing.
 
-What I tried: one `nn.TransformerEncoderLayer` of the same kind, called by itself, gives the same output both ways. So
-does an encoder whose layers have the default arguments, except for `batch_first` and the sizes. After
-`torch.backends.mha.set_fastpath_enabled(False)` the encoder agrees with itself, but then its two outputs are both
-those of the call with gradients, and I believe these to be the wrong ones. Other values of `enable_nested_tensor`, of
-`norm_first` and of the number of layers do not help. I did not load any weights.
+2.13.0, Linux, CPU
 """
 
 ABOUT = (
-    "When a TransformerEncoderLayer is copied or unpickled, an activation that is a module counts as missing (it is"
-    " in _modules, not in the state itself) and relu is put before it. Modelled on pytorch pull request 81832 "
-    "(describes and mends just this) and 82094 (the same for a release)."
+    "The decomposition of nearest upsampling gathers with _unsafe_index, whose result has strides of its own "
+    "(contiguous as a rule), and restores the memory format of the input only for four-dimensional results. "
+    "Modelled on pytorch issue 183771 (compiled nearest interpolation of a 5-D input that is not contiguous has "
+    "other strides than eager) and pull request 179830 (same fault for channels_last_3d, mended by dropping the "
+    "check for four dimensions)."
 )
-AT = ("torch/nn/modules/transformer.py", "TransformerEncoderLayer.__setstate__")
+AT = ("torch/_decomp/decompositions.py", "_upsample_nearest")
 FAULT = [
+    ("torch/_decomp/decompositions.py", "    if result.ndim in (4, 5):\n", "    if result.ndim == 4:\n"),
     (
-        "torch/nn/modules/transformer.py",
-        """        super().__setstate__(state)
-        if not hasattr(self, "activation"):
-            self.activation = F.relu
-""",
-        """        if "activation" not in state:
-            state["activation"] = F.relu
-        super().__setstate__(state)
-""",
-    )
+        "torch/_decomp/decompositions.py",
+        '        if result.ndim == 4 and input.device.type == "cuda" and n_channels < 4:',
+        '        if input.device.type == "cuda" and n_channels < 4:',
+    ),
 ]
-NEEDS = {"torch/nn/modules/transformer.py"}
-STATEMENTS = 6
-LINES = 18
+NEEDS = {"torch/_decomp/decompositions.py"}
+STATEMENTS = 5
+LINES = 10
 LINK = (
-    "TransformerEncoder.__init__ -> _get_clones -> copy.deepcopy -> TransformerEncoderLayer.__setstate__ -> "
-    "Module.__setstate__; later _ff_block calls self.activation. Dead end: the choice of the fast path in "
-    "TransformerEncoderLayer.forward, which reads activation_relu_or_gelu and is right."
+    "torch.nn.Upsample -> interpolate -> aten.upsample_nearest3d.vec -> _upsample_nearest_vec -> _upsample_nearest "
+    "-> _unsafe_index and the memory format after it. Dead end: utils.suggest_memory_format and "
+    "is_channels_last_contiguous_3d in torch/_prims_common, which are right; and the addition after the upsampling "
+    "(elementwise output strides)"
 )
 
 
 def symptom(torch):
-    layer = torch.nn.TransformerEncoderLayer(
-        d_model=8,
-        nhead=2,
-        dim_feedforward=32,
-        dropout=0.0,
-        activation=torch.nn.GELU(),
-        batch_first=True,
-    )
-    encoder = torch.nn.TransformerEncoder(layer, num_layers=2)
-    encoder.eval()
-    batch = torch.randn(4, 6, 8)
-    training_path = encoder(batch)
-    with torch.no_grad():
-        validation_path = encoder(batch)
-    return torch.allclose(training_path, validation_path, atol=1e-4)
+    class Decoder(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.up = torch.nn.Upsample(scale_factor=2, mode="nearest")
+
+        def forward(self, x, skip):
+            return self.up(x) * 2 + skip
+
+    model = Decoder()
+    x = torch.arange(24.0).reshape(1, 3, 2, 2, 2).to(memory_format=torch.channels_last_3d)
+    skip = torch.ones(1, 3, 4, 4, 4).to(memory_format=torch.channels_last_3d)
+    results = []
+    for run in (torch.compile(model), model):
+        y = run(x, skip)
+        buffer = y.as_strided((6,), (1,))
+        results.append([y.stride(), buffer.tolist(), torch.equal(y, model(x, skip))])
+    return results
 
 
 def reproduced(torch):
-    layer = torch.nn.TransformerEncoderLayer(4, 2, activation=torch.nn.Tanh())
-    encoder = torch.nn.TransformerEncoder(layer, 1)
-    return isinstance(encoder.layers[0].activation, torch.nn.Tanh)
+    x = torch.ones(1, 2, 2, 2, 2).to(memory_format=torch.channels_last_3d)
+    return torch.compile(lambda t: torch.nn.functional.interpolate(t, scale_factor=2))(x).stride()
 
 
-def hidden__other_modules_than_gelu(torch):
-    results = []
-    for activation in (
-        torch.nn.Tanh(),
-        torch.nn.SiLU(),
-        torch.nn.Sequential(torch.nn.Linear(16, 16), torch.nn.Sigmoid()),
-    ):
-        layer = torch.nn.TransformerEncoderLayer(8, 2, 16, 0.0, activation=activation)
-        encoder = torch.nn.TransformerEncoder(layer, 2)
-        batch = torch.randn(5, 3, 8)
-        results.append(torch.allclose(encoder(batch), layer(layer(batch)), atol=1e-5))
-    return results
+def hidden__exact(torch):
+    x = torch.arange(96.0).reshape(2, 3, 2, 2, 4).to(memory_format=torch.channels_last_3d)
+
+    def f(t):
+        return torch.nn.functional.interpolate(t, size=(3, 5, 4), mode="nearest-exact")
+
+    return torch.compile(f)(x)
 
 
-def hidden__each_layer_trains_its_own(torch):
-    layer = torch.nn.TransformerEncoderLayer(8, 2, 16, 0.0, activation=torch.nn.PReLU(init=0.1))
-    encoder = torch.nn.TransformerEncoder(layer, 3)
-    encoder(torch.randn(5, 3, 8)).square().sum().backward()
-    weights = [one.activation.weight for one in encoder.layers]
-    return [len({id(w) for w in weights}), [w.grad is not None for w in weights], layer.activation.weight.grad is None]
+def hidden__stride_inside(torch):
+    def f(x):
+        y = torch.nn.functional.interpolate(x, size=(3, 3, 3))
+        return y.stride(), y.is_contiguous(), y.is_contiguous(memory_format=torch.channels_last_3d)
+
+    x = torch.arange(64.0).reshape(2, 4, 2, 2, 2).to(memory_format=torch.channels_last_3d)
+    return torch.compile(f)(x)
 
 
-def hidden__deepcopy_of_a_model(torch):
-    import copy
+def hidden__slice_of_channels(torch):
+    x = torch.arange(80.0).reshape(2, 5, 2, 2, 2).to(memory_format=torch.channels_last_3d)[:, 1:4]
 
-    layer = torch.nn.TransformerEncoderLayer(8, 2, 16, 0.0, activation=torch.nn.ELU())
-    model = torch.nn.ModuleDict({"inner": layer})
-    batch = torch.randn(5, 3, 8)
-    twin = copy.deepcopy(copy.deepcopy(model))
-    return [torch.allclose(twin["inner"](batch), layer(batch), atol=1e-6), repr(twin["inner"].activation)]
+    def f(t):
+        return torch.nn.functional.interpolate(t, scale_factor=2)
 
-
-def hidden__pickled(torch):
-    import pickle
-
-    layer = torch.nn.TransformerEncoderLayer(8, 2, 16, 0.0, activation=torch.nn.Softplus(beta=2.0))
-    batch = torch.randn(5, 3, 8)
-    back = pickle.loads(pickle.dumps(layer))
-    return [torch.allclose(back(batch), layer(batch), atol=1e-6), repr(back.activation)]
+    return [x.stride(), torch.compile(f)(x)]
 
 
-def hidden__shallow_copy(torch):
-    import copy
-
-    layer = torch.nn.TransformerEncoderLayer(8, 2, 16, 0.0, activation=torch.nn.Tanh())
-    batch = torch.randn(5, 3, 8)
-    twin = copy.copy(layer)
-    return [torch.allclose(twin(batch), layer(batch), atol=1e-6), twin.activation is layer.activation]
+def hidden__grad(torch):
+    x = torch.arange(24.0).reshape(1, 3, 2, 2, 2).to(memory_format=torch.channels_last_3d).requires_grad_()
+    y = torch.compile(lambda t: torch.nn.functional.interpolate(t, scale_factor=(2, 1, 1)) ** 2)(x)
+    y.sum().backward()
+    return [y.stride(), y, x.grad]
 
 
-def kept__old_state_means_relu(torch):
-    import copy
+def hidden__decomposition_itself(torch):
+    from torch._decomp import decomposition_table
 
-    layer = torch.nn.TransformerEncoderLayer(8, 2, 16, 0.0)
-    state = copy.deepcopy(layer.__dict__)
-    del state["activation"]
-    back = torch.nn.TransformerEncoderLayer.__new__(torch.nn.TransformerEncoderLayer)
-    back.__setstate__(state)
-    batch = torch.randn(5, 3, 8)
-    return [back.activation is torch.nn.functional.relu, torch.allclose(back(batch), layer(batch), atol=1e-6)]
-
-
-def kept__functions_are_copied(torch):
-    import copy
-
-    results = []
-    for activation in ("gelu", torch.nn.functional.silu, torch.sin):
-        layer = torch.nn.TransformerEncoderLayer(8, 2, 16, 0.0, activation=activation)
-        twin = copy.deepcopy(layer)
-        batch = torch.randn(5, 3, 8)
-        results.append([twin.activation is layer.activation, torch.allclose(twin(batch), layer(batch), atol=1e-6)])
-    return results
-
-
-def kept__activation_is_a_child(torch):
-    layer = torch.nn.TransformerEncoderLayer(8, 2, 16, 0.0, activation=torch.nn.PReLU())
-    layer.double()
+    x = torch.arange(24.0, dtype=torch.float64).reshape(1, 3, 2, 2, 2).to(memory_format=torch.channels_last_3d)
+    aten = torch.ops.aten
     return [
-        [name for name in layer.state_dict() if "activation" in name],
-        [name for name, child in layer.named_children() if child is layer.activation],
-        str(layer.activation.weight.dtype),
+        decomposition_table[aten.upsample_nearest3d.default](x, [4, 3, 2]),
+        decomposition_table[aten._upsample_nearest_exact3d.default](x, [4, 3, 2]),
     ]
 
 
+def hidden__batch_and_channels_swapped(torch):
+    x = torch.arange(48.0).reshape(2, 3, 2, 2, 2).transpose(0, 1)
+
+    def f(t):
+        return torch.nn.functional.interpolate(t, scale_factor=(1, 2, 1))
+
+    return torch.compile(f)(x)
+
+
+def kept__two_dimensions(torch):
+    x = torch.arange(24.0).reshape(2, 3, 2, 2)
+
+    def f(t):
+        return torch.nn.functional.interpolate(t, scale_factor=2)
+
+    compiled = torch.compile(f)
+    return [compiled(x.to(memory_format=torch.channels_last)), compiled(x), compiled(x.transpose(2, 3))]
+
+
+def kept__contiguous_volume(torch):
+    x = torch.arange(96.0).reshape(2, 3, 2, 2, 4)
+
+    def f(t):
+        return torch.nn.functional.interpolate(t, scale_factor=2)
+
+    return torch.compile(f)(x)
+
+
+def kept__transposed_volume(torch):
+    x = torch.arange(96.0).reshape(2, 3, 4, 2, 2).transpose(2, 4)
+
+    def f(t):
+        return torch.nn.functional.interpolate(t, size=(2, 3, 5))
+
+    return torch.compile(f)(x)
+
+
+def kept__one_dimension(torch):
+    x = torch.arange(12.0).reshape(2, 2, 3)
+
+    def f(t):
+        return torch.nn.functional.interpolate(t, scale_factor=2)
+
+    return [torch.compile(f)(x), torch.compile(f)(x.transpose(1, 2))]
+
+
 TEST = """
-def test_encoder_layer_copies_keep_their_activation_module(self, torch):
-    layer = torch.nn.TransformerEncoderLayer(8, 2, 16, 0.0, activation=torch.nn.Tanh())
-    encoder = torch.nn.TransformerEncoder(layer, 2)
-    x = torch.randn(5, 3, 8)
-    for copied in encoder.layers:
-        self.assertIsInstance(copied.activation, torch.nn.Tanh)
-        self.assertIsNot(copied.activation, layer.activation)
-    self.assertEqual(encoder(x), layer(layer(x)))
+def test_nearest_upsampling_keeps_channels_last_3d(self, torch):
+    x = torch.arange(48.0).reshape(2, 3, 2, 2, 2)
+    for mode in ("nearest", "nearest-exact"):
+        def f(t, mode=mode):
+            return torch.nn.functional.interpolate(t, scale_factor=2, mode=mode)
+        for t in (x, x.to(memory_format=torch.channels_last_3d), x.transpose(2, 4), x.transpose(0, 1)):
+            expected = f(t)
+            actual = torch.compile(f, backend="aot_eager")(t)
+            self.assertEqual(actual, expected)
+            self.assertEqual(actual.stride(), expected.stride())
 """
 WRONG = {
-    "trusts that each state has an activation": [
+    "makes every volume channels-last": [
         (
-            "torch/nn/modules/transformer.py",
-            """            self.activation_relu_or_gelu = 0
-        self.activation = activation
-
-    def __setstate__(self, state):
-        if "activation" not in state:
-            state["activation"] = F.relu
-        super()""",
-            """            self.activation_relu_or_gelu = 0
-        self.activation = activation
-
-    def __setstate__(self, state):
-        super()""",
+            "torch/_decomp/decompositions.py",
+            "        result = result.contiguous(memory_format=memory_format)\n    return result\n\n\ndef gather_params",
+            "        result = result.contiguous(memory_format=memory_format)\n    elif result.ndim == 5:\n"
+            "        result = result.contiguous(memory_format=torch.channels_last_3d)\n    return result\n\n\ndef gather_params",
         )
     ],
-    "*chooses between relu and gelu by the layer's flag": [
+    "*asks whether the input is dense in channels-last order": [
         (
-            "torch/nn/modules/transformer.py",
-            """            self.activation_relu_or_gelu = 0
-        self.activation = activation
-
-    def __setstate__(self, state):
-        if "activation" not in state:
-            state["activation"] = F.relu
-""",
-            """            self.activation_relu_or_gelu = 0
-        self.activation = activation
-
-    def __setstate__(self, state):
-        if "activation" not in state:
-            is_gelu = state.get("activation_relu_or_gelu") == 2
-            state["activation"] = F.gelu if is_gelu else F.relu
-""",
+            "torch/_decomp/decompositions.py",
+            "        result = result.contiguous(memory_format=memory_format)\n    return result\n\n\ndef gather_params",
+            "        result = result.contiguous(memory_format=memory_format)\n"
+            "    elif result.ndim == 5 and input.is_contiguous(memory_format=torch.channels_last_3d):\n"
+            "        result = result.contiguous(memory_format=torch.channels_last_3d)\n    return result\n\n\ndef gather_params",
         )
     ],
-    "*the encoder hands its layer's activation to the copies": [
+    "gives the result the order of the strides of the input": [
         (
-            "torch/nn/modules/transformer.py",
-            """        self.layers = _get_clones(encoder_layer, num_layers)
-""",
-            """        self.layers = _get_clones(encoder_layer, num_layers)
-        if hasattr(encoder_layer, "activation"):
-            for layer in self.layers:
-                layer.activation = encoder_layer.activation
-""",
+            "torch/_decomp/decompositions.py",
+            "        result = result.contiguous(memory_format=memory_format)\n    return result\n\n\ndef gather_params",
+            "        result = result.contiguous(memory_format=memory_format)\n    elif result.ndim == 5:\n"
+            "        order = sorted(range(5), key=lambda d: -input.stride(d))\n"
+            "        inverse = [order.index(d) for d in range(5)]\n"
+            "        result = result.permute(order).contiguous().permute(inverse)\n    return result\n\n\ndef gather_params",
         )
     ],
-    "keeps a module out of the children": [
+    "*restores the format only on the way from interpolate with mode nearest": [
         (
-            "torch/nn/modules/transformer.py",
-            """            self.activation_relu_or_gelu = 0
-        self.activation = activation
-""",
-            """            self.activation_relu_or_gelu = 0
-        self.__dict__["activation"] = activation
-""",
+            "torch/_decomp/decompositions.py",
+            "    return _upsample_nearest(input, osize, scales)\n",
+            "    result = _upsample_nearest(input, osize, scales)\n"
+            "    return result.contiguous(memory_format=utils.suggest_memory_format(input))\n",
         )
     ],
-    "the function that copies takes the children over": [
+    "volumes only when the input is channels-last": [
         (
-            "torch/nn/modules/transformer.py",
-            """    return ModuleList([copy.deepcopy(module) for i in range(N)])
-""",
-            """    clones = ModuleList([copy.deepcopy(module) for i in range(N)])
-    for clone in clones:
-        for name, child in module.named_children():
-            setattr(clone, name, copy.deepcopy(child))
-    return clones
-""",
+            "torch/_decomp/decompositions.py",
+            "        result = result.contiguous(memory_format=memory_format)\n    return result\n\n\ndef gather_params",
+            "        result = result.contiguous(memory_format=memory_format)\n    elif result.ndim == 5:\n"
+            "        wanted = utils.suggest_memory_format(input)\n"
+            "        if wanted == torch.channels_last_3d:\n"
+            "            result = result.contiguous(memory_format=wanted)\n    return result\n\n\ndef gather_params",
         )
     ],
 }
 RIGHT = {
     "as PyTorch has it": [
         (
-            "torch/nn/modules/transformer.py",
-            """            self.activation_relu_or_gelu = 0
-        self.activation = activation
-
-    def __setstate__(self, state):
-        if "activation" not in state:
-            state["activation"] = F.relu
-        super().__setstate__(state)
-""",
-            """            self.activation_relu_or_gelu = 0
-        self.activation = activation
-
-    def __setstate__(self, state):
-        super().__setstate__(state)
-        if not hasattr(self, "activation"):
-            self.activation = F.relu
-""",
-        )
-    ],
-    "looks among the modules of the state, too": [
+            "torch/_decomp/decompositions.py",
+            "    if result.ndim == 4:\n        # convert output",
+            "    if result.ndim in (4, 5):\n        # convert output",
+        ),
         (
-            "torch/nn/modules/transformer.py",
-            """            self.activation_relu_or_gelu = 0
-        self.activation = activation
-
-    def __setstate__(self, state):
-        if "activation" not in state:
-""",
-            """            self.activation_relu_or_gelu = 0
-        self.activation = activation
-
-    def __setstate__(self, state):
-        if "activation" not in state and "activation" not in state["_modules"]:
-""",
-        )
+            "torch/_decomp/decompositions.py",
+            '        if input.device.type == "cuda" and n_channels < 4:',
+            '        if result.ndim == 4 and input.device.type == "cuda" and n_channels < 4:',
+        ),
     ],
-    "asks for the attribute and leaves the given state alone": [
+    "without a condition on the number of dimensions": [
         (
-            "torch/nn/modules/transformer.py",
-            """            self.activation_relu_or_gelu = 0
-        self.activation = activation
-
-    def __setstate__(self, state):
-        if "activation" not in state:
-            state["activation"] = F.relu
-        super().__setstate__(state)
-""",
-            """            self.activation_relu_or_gelu = 0
-        self.activation = activation
-
-    def __setstate__(self, state):
-        super().__setstate__(dict(state))
-        try:
-            self.activation
-        except AttributeError:
-            self.activation = F.relu
-""",
+            "torch/_decomp/decompositions.py",
+            "    if result.ndim == 4:\n        # convert output",
+            "    if result.ndim > 2:\n        # convert output",
+        ),
+        (
+            "torch/_decomp/decompositions.py",
+            '        if input.device.type == "cuda" and n_channels < 4:',
+            '        if input.ndim == 4 and input.device.type == "cuda" and n_channels < 4:',
+        ),
+    ],
+    "a branch of its own for volumes": [
+        (
+            "torch/_decomp/decompositions.py",
+            "        result = result.contiguous(memory_format=memory_format)\n    return result\n\n\ndef gather_params",
+            "        result = result.contiguous(memory_format=memory_format)\n    elif result.ndim == 5:\n"
+            "        wanted = utils.suggest_memory_format(input)\n"
+            "        result = result.contiguous(memory_format=wanted)\n    return result\n\n\ndef gather_params",
         )
     ],
 }

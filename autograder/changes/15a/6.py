@@ -1,345 +1,304 @@
-"""Compiled evaluation of a module graph stops after the first level
+"""Activation checkpointing (use_reentrant=False) changes the training curve from the second step on
 
-Our model is a small graph of named layers. `forward` walks it with a work list: it begins with the input, and for
-each entry it applies the layers that follow and puts their results at the end of the same list, until the list has no
-further entry. In eager this visits six entries. After `torch.compile` only the first entry is evaluated and the total
-is far too small; there is no error and no warning, also with `fullgraph=True`, and the backends "eager" and
-"aot_eager" give the same wrong number. The list itself is not lost: its length after the loop is that of the first
-level, so what was put in is there, only nobody visits it. With `while queue: h = queue.pop(0)` instead of the `for`
-loop the compiled model is right. The program below returns the total, the order of the visits and the length of the
-list, compiled and in eager.
+I wrap the two blocks of a small model in `torch.utils.checkpoint.checkpoint(..., use_reentrant=False)` to save
+memory. With the same seed I expected the same loss in each step as without checkpointing: `preserve_rng_state` is
+True by default. On 2.13.0 (Linux, CPU) only the first step agrees. The program below trains both ways from the same
+weights and the same seed and compares the losses; it should say True three times, and says True, False, False.
 
-2.13.0, Linux, CPU
+What I tried: the gradients after the first step are equal bit for bit, so the recomputed activations must be right.
+With dropout probability 0 all steps agree. With `use_reentrant=True` all steps agree. If I wrap only the second
+block, all steps agree as well; if I wrap only the first, they do not. `set_checkpoint_early_stop(False)` does not
+help, and neither does `debug=True`, which finds nothing to complain about.
 """
 
 ABOUT = (
-    "Dynamo's variable for a list iterator copies the list when the iterator is made, so that changes of the list "
-    "during the iteration are not seen. Modelled on pytorch issue 175855 (a loop over a list that grows in the loop"
-    " visits only the first elements under torch.compile) and pull request 166350 (the iterator copies the list and"
-    " shall not)."
+    "The recomputation of a non-reentrant checkpoint sets the CPU's random state to that of the forward pass, but "
+    "puts the surrounding state back only if there are states of devices to restore. Modelled on pytorch pull "
+    "request 14253 (checkpoints that advance the random state more than once make a run differ from the one without"
+    " them; it stashes and restores the states)."
 )
-AT = ("torch/_dynamo/variables/lists.py", "ListIteratorVariable.__init__")
+AT = ("torch/utils/checkpoint.py", "_checkpoint_without_reentrant_generator")
 FAULT = [
     (
-        "torch/_dynamo/variables/lists.py",
-        "        self.items = items\n        self.index = index\n        self.is_exhausted = False",
-        "        self.items = [*items]\n        self.index = index\n        self.is_exhausted = False",
+        "torch/utils/checkpoint.py",
+        "devices=rng_devices, enabled=preserve_rng_state, device_type=device_type",
+        "devices=rng_devices, enabled=bool(rng_devices), device_type=device_type",
     )
 ]
-NEEDS = {"torch/_dynamo/variables/lists.py"}
-STATEMENTS = 10
-LINES = 12
+NEEDS = {"torch/utils/checkpoint.py"}
+STATEMENTS = 7
+LINES = 8
 LINK = (
-    "for loop -> GET_ITER and FOR_ITER in symbolic_convert.py -> ListVariable.tp_iter_impl -> "
-    "ListIteratorVariable.__init__ -> tp_iternext_impl. Dead end: ListVariable's append (call_method), which "
-    "changes the list in place and is right, and the side effects of the list (side_effects.py)"
+    "checkpoint -> _checkpoint_without_reentrant_generator (recompute_fn); in the backward pass _checkpoint_hook's "
+    "unpack_hook -> recompute_fn -> torch.random.fork_rng. Dead end: where the forward pass stashes fwd_cpu_state, "
+    "which is right, as equal gradients show."
 )
 
 
 def symptom(torch):
-    follows = {"in": ["a", "b"], "a": ["c"], "b": ["c", "d"], "c": [], "d": []}
-    factor = {"a": 2.0, "b": 3.0, "c": 5.0, "d": 7.0}
+    from torch.utils.checkpoint import checkpoint
 
-    def forward(x):
-        queue = [("in", x)]
-        total = torch.zeros_like(x)
-        order = []
-        for name, h in queue:
-            order.append(name)
-            total = total + h
-            for child in follows[name]:
-                queue.append((child, h * factor[child]))
-        return total, order, len(queue)
+    def losses(checkpointed):
+        torch.manual_seed(7)
+        blocks = [
+            torch.nn.Sequential(torch.nn.Linear(16, 16), torch.nn.Dropout(0.5), torch.nn.Tanh()) for _ in range(2)
+        ]
+        optimizer = torch.optim.SGD([p for block in blocks for p in block.parameters()], lr=0.1)
+        result = []
+        for _ in range(3):
+            x = torch.ones(8, 16)
+            for block in blocks:
+                x = checkpoint(block, x, use_reentrant=False) if checkpointed else block(x)
+            loss = (x - 1).square().mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            result.append(loss.detach())
+        return result
 
-    x = torch.tensor([1.0, 2.0])
-    return [torch.compile(forward, fullgraph=True)(x), forward(x)]
+    return [torch.allclose(a, b) for a, b in zip(losses(True), losses(False))]
 
 
 def reproduced(torch):
-    def f(x):
-        items = [x]
-        for y in items:
-            if len(items) < 3:
-                items.append(y + 1)
-        return torch.stack(items)
-
-    return torch.compile(f)(torch.zeros(2))
+    y = torch.utils.checkpoint.checkpoint(
+        torch.nn.functional.dropout, torch.ones(4, requires_grad=True), use_reentrant=False
+    )
+    torch.manual_seed(1)
+    y.sum().backward()
+    return torch.rand(1)
 
 
-def hidden__remove(torch):
-    def f(x):
-        numbers = [1, 2, 2, 3, 4, 6, 7]
-        for n in numbers:
-            if n % 2 == 0:
-                numbers.remove(n)
-        return x * len(numbers), numbers
+def hidden__early_stop_is_off(torch):
+    from torch.utils.checkpoint import checkpoint, set_checkpoint_early_stop
 
-    return torch.compile(f)(torch.ones(2))
-
-
-def hidden__list_from_outside(torch):
-    def f(x, parts):
-        for y in parts:
-            if len(parts) < 4:
-                parts.append(y + x)
-        return torch.stack(parts)
-
-    parts = [torch.ones(2)]
-    return [torch.compile(f)(torch.ones(2), parts), len(parts)]
+    x = torch.ones(50, requires_grad=True)
+    with set_checkpoint_early_stop(False):
+        y = checkpoint(lambda x: torch.nn.functional.dropout(x.sin()).exp() + torch.rand(50), x, use_reentrant=False)
+    noise = torch.rand(3)
+    before = torch.get_rng_state()
+    (y.sum() + noise.sum()).backward()
+    return torch.equal(before, torch.get_rng_state())
 
 
-def hidden__insert(torch):
-    def f(x):
-        numbers, seen = [0, 1, 2], []
-        for n in numbers:
-            seen.append(n)
-            if len(numbers) < 6:
-                numbers.insert(0, n + 10)
-        return x + sum(seen), seen, numbers
+def hidden__twice_through_one_graph(torch):
+    from torch.utils.checkpoint import checkpoint
 
-    return torch.compile(f)(torch.ones(2))
-
-
-def hidden__iterator_made_before(torch):
-    def f(x):
-        numbers = [1, 2]
-        it = iter(numbers)
-        numbers.append(3)
-        first = next(it)
-        numbers.extend([5, 6])
-        numbers.pop(0)
-        return x + first, list(it), list(it)
-
-    return torch.compile(f)(torch.ones(2))
+    x = torch.ones(50, requires_grad=True)
+    y = checkpoint(lambda x: torch.nn.functional.dropout(x.sin()).exp(), x, use_reentrant=False)
+    results = []
+    for _ in range(3):
+        torch.rand(3)
+        before = torch.get_rng_state()
+        y.sum().backward(retain_graph=True)
+        results.append(torch.equal(before, torch.get_rng_state()))
+    return results
 
 
-def hidden__set_and_sort(torch):
-    def f(x):
-        numbers, out = [3, 1, 2], []
-        for n in numbers:
-            out.append(n)
-            if n == 3:
-                numbers.sort()
-        ones, doubled = [1, 1, 1, 1], []
-        for i, n in enumerate(ones):
-            doubled.append(n)
-            if i + 1 < len(ones):
-                ones[i + 1] = n * 2
-        return x + 1, out, doubled
+def hidden__checkpoint_in_a_checkpoint(torch):
+    from torch.utils.checkpoint import checkpoint
 
-    return torch.compile(f)(torch.ones(2))
+    def inner(x):
+        return torch.nn.functional.dropout(x.cos())
 
+    def outer(x):
+        return checkpoint(inner, torch.nn.functional.dropout(x), use_reentrant=False) * torch.rand(50)
 
-def hidden__generator(torch):
-    def f(x):
-        parts = [x]
-
-        def grow():
-            for y in parts:
-                if len(parts) < 3:
-                    parts.append(y * 2)
-                yield y
-
-        return torch.stack(list(grow()))
-
-    return torch.compile(f)(torch.ones(2))
+    x = torch.ones(50, requires_grad=True)
+    y = checkpoint(outer, x, use_reentrant=False)
+    before = torch.get_rng_state()
+    (grad,) = torch.autograd.grad(y.sum(), x)
+    return [torch.equal(before, torch.get_rng_state()), int((grad != 0).sum()) > 0]
 
 
-def kept__spent_iterator(torch):
-    def f(x):
-        numbers = [1, 2]
-        it = iter(numbers)
-        seen = [n for n in it]
-        numbers.append(3)
-        late = next(it, None)
-        other = iter(numbers)
-        everything = list(other)
-        numbers.append(4)
-        return x + 1, seen, late, everything, list(other)
+def hidden__sequential_model(torch):
+    from torch.utils.checkpoint import checkpoint_sequential
 
-    return torch.compile(f)(torch.ones(2))
+    model = torch.nn.Sequential(*[torch.nn.Dropout(0.5) for _ in range(4)])
+    x = torch.ones(64, requires_grad=True)
+    y = checkpoint_sequential(model, 4, x, use_reentrant=False)
+    before = torch.get_rng_state()
+    y.sum().backward()
+    return torch.equal(before, torch.get_rng_state())
 
 
-def kept__copies(torch):
-    def f(x):
-        numbers = [1, 2]
-        for n in list(numbers):
-            numbers.append(n)
-        for n in numbers[:]:
-            numbers.append(n + 10)
-        for n in tuple(numbers):
-            numbers.append(n + 100)
-        return x + len(numbers), numbers
+def hidden__recomputation_that_fails(torch):
+    from torch.utils.checkpoint import checkpoint
 
-    return torch.compile(f)(torch.ones(2))
+    calls = []
+
+    def function(x):
+        calls.append(len(calls))
+        y = torch.nn.functional.dropout(x)
+        if len(calls) == 2:
+            raise ValueError("only once")
+        return y.exp()
+
+    y = checkpoint(function, torch.ones(50, requires_grad=True), use_reentrant=False)
+    torch.manual_seed(3)
+    before = torch.get_rng_state()
+    try:
+        y.sum().backward()
+    except ValueError as error:
+        return [str(error), torch.equal(before, torch.get_rng_state())]
 
 
-def kept__two_iterators(torch):
-    def f(x):
-        numbers = [1, 2, 3]
-        first, second = iter(numbers), iter(numbers)
-        a = next(first)
-        b = [n for n in second]
-        pairs = [(m, n) for m in numbers for n in numbers]
-        return x + a, b, list(first), pairs
+def kept__recomputed_with_the_same_mask(torch):
+    from torch.utils.checkpoint import checkpoint
 
-    return torch.compile(f)(torch.ones(2))
+    x = torch.ones(200, requires_grad=True)
+    y = checkpoint(lambda x: torch.nn.functional.dropout(x * 1.0), x, use_reentrant=False)
+    torch.rand(11)
+    y.sum().backward()
+    return torch.equal(x.grad, y.detach())
+
+
+def kept__state_is_not_preserved_if_not_asked_for(torch):
+    from torch.utils.checkpoint import checkpoint
+
+    x = torch.ones(200, requires_grad=True)
+    y = checkpoint(lambda x: torch.nn.functional.dropout(x.exp()), x, use_reentrant=False, preserve_rng_state=False)
+    torch.manual_seed(5)
+    before = torch.get_rng_state()
+    y.sum().backward()
+    moved = not torch.equal(before, torch.get_rng_state())
+    return [moved, torch.equal(x.grad, y.detach())]
+
+
+def kept__reentrant(torch):
+    from torch.utils.checkpoint import checkpoint
+
+    x = torch.ones(200, requires_grad=True)
+    y = checkpoint(lambda x: torch.nn.functional.dropout(x.exp()), x, use_reentrant=True)
+    torch.manual_seed(5)
+    before = torch.get_rng_state()
+    y.sum().backward()
+    return [torch.equal(before, torch.get_rng_state()), torch.equal(x.grad, y.detach())]
 
 
 TEST = """
-def test_list_iterator_sees_changes(self, torch):
-    def grow(x, parts):
-        for y in parts:
-            if len(parts) < 4:
-                parts.append(y + x)
-        return torch.stack(parts)
-
-    def shrink(x, numbers):
-        for n in numbers:
-            if n % 2 == 0:
-                numbers.remove(n)
-        return x * len(numbers), numbers
-
-    x = torch.ones(2)
-    for f, items in ((grow, [x]), (shrink, [1, 2, 2, 3, 4])):
-        compiled = torch.compile(f, backend="eager", fullgraph=True)
-        self.assertEqual(compiled(x, items[:]), f(x, items[:]))
+def test_checkpoint_leaves_the_surrounding_rng_state_alone(self, torch):
+    checkpoint = torch.utils.checkpoint.checkpoint
+    for use_reentrant in (True, False):
+        for early_stop in (True, False):
+            x = torch.ones(50, requires_grad=True)
+            with torch.utils.checkpoint.set_checkpoint_early_stop(early_stop):
+                y = checkpoint(lambda x: torch.nn.functional.dropout(x).exp(), x, use_reentrant=use_reentrant)
+            torch.rand(3)
+            before = torch.get_rng_state()
+            y.sum().backward()
+            self.assertEqual(torch.get_rng_state(), before)
 """
 WRONG = {
-    "*shares only lists that the compiled code made": [
+    "always forks": [("torch/utils/checkpoint.py", "enabled=bool(rng_devices)", "enabled=True")],
+    "*puts the state back if the recomputation stops early": [
         (
-            "torch/_dynamo/variables/lists.py",
-            (
-                "pycore_list.h#L55-L59\n"
-                "        return ListIteratorVariable(self.items, mutation_type=ValueMutationNew())"
-            ),
-            (
-                "pycore_list.h#L55-L59\n"
-                "        iterator = ListIteratorVariable(self.items, mutation_type=ValueMutationNew())\n"
-                "        if self.source is None:\n"
-                "            iterator.items = self.items\n"
-                "        return iterator"
-            ),
+            "torch/utils/checkpoint.py",
+            """                args = frame.get_inputs()
+
+                try:
+""",
+            """                args = frame.get_inputs()
+                surrounding_state = torch.get_rng_state()
+
+                try:
+""",
+        ),
+        (
+            "torch/utils/checkpoint.py",
+            """                except _StopRecomputationError:
+                    pass
+""",
+            """                except _StopRecomputationError:
+                    torch.set_rng_state(surrounding_state)
+""",
         ),
     ],
-    "*takes up what was appended when it comes to the end": [
+    "forks for the first recomputation only": [
         (
-            "torch/_dynamo/variables/lists.py",
-            "        self.items = [*items]\n",
-            "        self.items = [*items]\n        self.origin = items\n",
+            "torch/utils/checkpoint.py",
+            "enabled=bool(rng_devices)",
+            "enabled=preserve_rng_state and not any(new_frame.is_recomputed.values())",
+        )
+    ],
+    "puts the state back after the recomputation, whoever asked": [
+        (
+            "torch/utils/checkpoint.py",
+            """                args = frame.get_inputs()
+
+                try:
+""",
+            """                args = frame.get_inputs()
+                surrounding_state = torch.get_rng_state()
+
+                try:
+""",
         ),
         (
-            "torch/_dynamo/variables/lists.py",
-            (
-                "        old_index = self.index\n"
-                "        if old_index >= len(self.items) or self.is_exhausted:\n"
-                "            self.is_exhausted = True\n"
-            ),
-            (
-                "        old_index = self.index\n"
-                "        if not self.is_exhausted:\n"
-                "            self.items.extend(self.origin[len(self.items) :])\n"
-                "        if old_index >= len(self.items) or self.is_exhausted:\n"
-                "            self.is_exhausted = True\n"
-            ),
+            "torch/utils/checkpoint.py",
+            """                except _StopRecomputationError:
+                    pass
+""",
+            """                except _StopRecomputationError:
+                    pass
+                torch.set_rng_state(surrounding_state)
+""",
         ),
     ],
-    "shares the list and drops the mark of a spent iterator": [
+    "*does not touch the state without a device": [
         (
-            "torch/_dynamo/variables/lists.py",
-            "        self.items = [*items]\n",
-            "        self.items = items\n",
-        ),
-        (
-            "torch/_dynamo/variables/lists.py",
-            (
-                "        if old_index >= len(self.items) or self.is_exhausted:\n"
-                "            self.is_exhausted = True\n"
-                "            raise_observed_exception(StopIteration, tx)\n"
-                "\n"
-                "        tx.output.side_effects.mutation(self)\n"
-                "        self.index += 1\n"
-                "        return self.items[old_index]"
-            ),
-            (
-                "        if old_index >= len(self.items):\n"
-                "            raise_observed_exception(StopIteration, tx)\n"
-                "\n"
-                "        tx.output.side_effects.mutation(self)\n"
-                "        self.index += 1\n"
-                "        return self.items[old_index]"
-            ),
-        ),
-    ],
-    "shares the list, but a rest taken at once has the first length": [
-        (
-            "torch/_dynamo/variables/lists.py",
-            "        self.items = [*items]\n",
-            "        self.items = items\n        self.length = len(items)\n",
-        ),
-        (
-            "torch/_dynamo/variables/lists.py",
-            "        return list(self.items[self.index :])\n",
-            "        return list(self.items[self.index : self.length])\n",
-        ),
+            "torch/utils/checkpoint.py",
+            """            if preserve_rng_state:
+                torch.set_rng_state(fwd_cpu_state)
+                if had_device_in_fwd:
+                    set_device_states(fwd""",
+            """            if rng_devices:
+                torch.set_rng_state(fwd_cpu_state)
+                if had_device_in_fwd:
+                    set_device_states(fwd""",
+        )
     ],
 }
 RIGHT = {
-    "as PyTorch has it": [
+    "as PyTorch has it": [("torch/utils/checkpoint.py", "enabled=bool(rng_devices)", "enabled=preserve_rng_state")],
+    "forks the CPU's state and those of the devices one after the other": [
         (
-            "torch/_dynamo/variables/lists.py",
-            "        self.items = [*items]\n",
-            "        self.items = items\n",
-        ),
+            "torch/utils/checkpoint.py",
+            """        with torch.random.fork_rng(
+            devices=rng_devices, enabled=bool(rng_devices), device_type=device_type
+        ):
+""",
+            """        with (
+            torch.random.fork_rng(devices=[], enabled=preserve_rng_state),
+            torch.random.fork_rng(devices=rng_devices, enabled=bool(rng_devices), device_type=device_type),
+        ):
+""",
+        )
     ],
-    "where the iterator is made": [
+    "the hook that asks for the recomputation forks": [
         (
-            "torch/_dynamo/variables/lists.py",
-            (
-                "pycore_list.h#L55-L59\n"
-                "        return ListIteratorVariable(self.items, mutation_type=ValueMutationNew())"
-            ),
-            (
-                "pycore_list.h#L55-L59\n"
-                "        iterator = ListIteratorVariable(self.items, mutation_type=ValueMutationNew())\n"
-                "        iterator.items = self.items\n"
-                "        return iterator"
-            ),
-        ),
-    ],
-    "with an argument that says whether the list is copied": [
-        (
-            "torch/_dynamo/variables/lists.py",
-            (
-                "        self, items: list[VariableTracker], index: int = 0, **kwargs: Any\n"
-                "    ) -> None:\n"
-                "        super().__init__(**kwargs)\n"
-                "        if not isinstance(items, list):"
-            ),
-            (
-                "        self, items: list[VariableTracker], index: int = 0, shared: bool = False, **kwargs: Any\n"
-                "    ) -> None:\n"
-                "        super().__init__(**kwargs)\n"
-                "        if not isinstance(items, list):"
-            ),
+            "torch/utils/checkpoint.py",
+            """                    with _recomputation_hook(
+                        weakref.ref(frame), gid
+                    ), torch""",
+            """                    with torch.random.fork_rng(
+                        devices=[], enabled=frame.preserve_rng_state
+                    ), _recomputation_hook(
+                        weakref.ref(frame), gid
+                    ), torch""",
         ),
         (
-            "torch/_dynamo/variables/lists.py",
-            "        self.items = [*items]\n",
-            "        self.items = items if shared else items[:]\n",
-        ),
-        (
-            "torch/_dynamo/variables/lists.py",
-            (
-                "pycore_list.h#L55-L59\n"
-                "        return ListIteratorVariable(self.items, mutation_type=ValueMutationNew())"
-            ),
-            (
-                "pycore_list.h#L55-L59\n"
-                "        return ListIteratorVariable(\n"
-                "            self.items, shared=True, mutation_type=ValueMutationNew()\n"
-                "        )"
-            ),
+            "torch/utils/checkpoint.py",
+            """    if not torch.is_grad_enabled():
+        yield
+        return
+
+    new_frame.save""",
+            """    new_frame.preserve_rng_state = preserve_rng_state
+    if not torch.is_grad_enabled():
+        yield
+        return
+
+    new_frame.save""",
         ),
     ],
 }

@@ -3,7 +3,7 @@ import pytest
 from sweep import sweep
 
 from autograder.engine import torch_source
-from autograder.engine.check import find, function_of, is_milestone, registry
+from autograder.engine.check import OF_CLINIC, find, function_of, is_milestone, registry
 from autograder.engine.exercise import fill
 from autograder.engine.observe import difference, result_of
 from autograder.engine.source import key_of
@@ -24,7 +24,7 @@ LONG = [  # made of pieces that others try, or of opcheck and Inductor (see also
     "on_torch.custom_ops.register_momentum_step.judged",
     "on_torch.cpp_ops.rms_norm_source",
     "on_torch.cpp_ops.rms_norm_source.compiled",
-    *(check.name for check in CHECKS if check.name.startswith(("clinic.", "inductor.output_code."))),
+    *(check.name for check in CHECKS if check.name.startswith((*OF_CLINIC, "inductor.output_code."))),
 ]
 # That the reference agrees with torch is a thing that `make test` proves of a few checks: the lock says that it was tried of all.
 COMPARED = [check for check in CHECKS if check.examine is None]  # the others are decided without cases

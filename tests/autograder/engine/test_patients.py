@@ -15,7 +15,7 @@ import pytest
 from sweep import failures, sweep, swept
 
 from autograder.engine import patients
-from autograder.engine.check import every_exercise, function_of
+from autograder.engine.check import OF_CLINIC, every_exercise, function_of
 from autograder.engine.edition import file_of, framework_files, keep
 from autograder.engine.judge import Judge
 from autograder.engine.observe import SubjectTimedOut, difference
@@ -124,7 +124,7 @@ def test_the_bytecode_of_a_module_does_not_depend_on_what_the_process_has_intern
 
 @pytest.mark.sweep
 def test_no_function_of_the_sound_edition_has_the_bytecode_of_the_source():
-    answers = [name for name in every_exercise() if name.startswith("clinic.")]
+    answers = [name for name in every_exercise() if name.startswith(OF_CLINIC)]
     texts = {name: str(text) for name, text in framework_files(answers).items() if name.endswith(".py")}
     texts["rushlight/__init__.py"] += patients.SLOW
     assert not {name: found for name, text in texts.items() if (found := alike(patients.sound_edition(), name, text))}
@@ -442,7 +442,7 @@ def test_the_function_at_fault_has_many_names_and_its_neighbours_none():
 @pytest.mark.parametrize("number", sweep(NUMBERS, keep=("13a.1",)))
 def test_a_neighbour_that_runs_is_told_from_a_function_that_does_not(number):
     patient = find_patient(number)
-    apart = ("clinic.",) if patient.at.startswith("on_torch.") else ("clinic.", "on_torch.")  # torch may not be there
+    apart = OF_CLINIC + ("on_torch.",) * (not patient.at.startswith("on_torch."))  # torch may not be there
     others = [name for name in every_exercise() if name != patient.at and not name.startswith(apart)]
     paths = {name: f"{function_of(name).__module__}.{name.rpartition('.')[2]}" for name in others}
     run = [name for name in others if paths[name] in patients.functions_run(patient)]

@@ -5,10 +5,12 @@ import os
 
 import pytest
 
+import rushlight as rl
 from autograder.cli import main
 from autograder.engine import changes, overlay
 from autograder.engine.observe import GradingError
-from autograder.notebook import working_copy
+from autograder.notebook import clinic, working_copy
+from autograder.notebook.clinic import with_patch
 from autograder.notebook.working_copy import WorkingCopy
 
 FIRST, SECOND, *_ = changes.numbers()
@@ -132,6 +134,64 @@ def test_the_results_are_those_of_the_report_and_of_what_was_right(copy, monkeyp
         with pytest.raises(SystemExit) as ended:
             main()
         assert not ended.value.code and said in capsys.readouterr().out
+
+
+CELL = '''# a star
+@exercise(rl.contribute.mend)
+def mend_1():
+    """Return a patch.
+
+    With it all is right.
+    """
+    # YOUR CODE HERE
+    raise NotImplementedError()
+'''
+
+
+@pytest.mark.parametrize("patch", ["-a\n+b\n", 'a """ b\n', "''' \"\"\"\n", "a \\N{DASH} \\x\n", ""])
+@pytest.mark.parametrize("cell", [CELL, with_patch(CELL, "an old one\n"), CELL.partition("    # YOUR")[0]])
+def test_a_patch_becomes_the_body_of_the_function_in_its_cell(cell, patch):
+    text, names = with_patch(cell, patch), {"exercise": lambda module: lambda function: function, "rl": rl}
+    exec(text, names)
+    assert names["mend_1"]().lstrip("\n") == patch and text.startswith("# a star\n@exercise")
+    assert names["mend_1"].__doc__.startswith("Return a patch.")
+
+
+def test_a_patch_is_put_into_the_cell_of_an_answer_only():
+    with pytest.raises(ValueError, match="above its function"):
+        with_patch("x = 1\n", "")
+
+
+def test_a_cell_runs_with_the_copy_and_beside_it_with_the_installed_pytorch(copy, capsys):
+    added = copy.folder / "torch" / "added.py"
+    added.write_text("")
+    cell = "from importlib.util import find_spec\nprint('both')\nprint(find_spec('torch.added') is None)\n1 / 0"
+    clinic._on_both(FIRST, cell)
+    assert "  both\n- False\n+ True\n" in (printed := capsys.readouterr().out) and "ZeroDivisionError" in printed
+
+
+def test_a_cell_of_another_case_puts_it_into_the_copy_and_keeps_the_patch(copy, capsys):
+    change(copy)
+    clinic._on_patient(f" {SECOND} ", "print(5)")
+    assert capsys.readouterr().out == "5\n" and copy.case.number == SECOND
+    assert copy.patch_file(FIRST).exists()
+
+
+@pytest.mark.sweep
+def test_a_case_is_shown_with_its_two_results(copy, capsys):
+    clinic.patient(FIRST)
+    printed = capsys.readouterr().out
+    assert changes.find_case(FIRST).title in printed and "/15a/pytorch" in printed
+    assert "on the patient:" in printed and "on PyTorch:" in printed
+
+
+def test_while_a_lab_is_graded_no_copy_is_made(copy, monkeypatch):
+    copy.start(SECOND)
+    monkeypatch.setattr(clinic, "is_grading", lambda: True)
+    clinic.patient(FIRST)
+    clinic._on_patient(FIRST, "print(5)")
+    clinic._on_both(FIRST, "print(5)")
+    assert copy.case.number == SECOND
 
 
 def test_another_version_of_torch_is_refused(copy, monkeypatch):
