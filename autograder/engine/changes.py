@@ -62,6 +62,8 @@ class Case:
     test: str
     wrong: dict[str, list[Edit]] = field(default_factory=dict)
     right: dict[str, list[Edit]] = field(default_factory=dict)
+    pull: str = ""  # the text of another contributor's pull request, to be reviewed
+    proposed: str = ""  # the mend in it, by its name in `wrong` or `right`
 
     @property
     def symptom(self) -> str:
@@ -76,6 +78,11 @@ class Case:
     def patient(self) -> dict[str, str]:
         """The patient's files: those with the fault, and those that a mend may change."""
         return self.files(self.fault)
+
+    @cached_property
+    def begun(self) -> dict[str, str]:
+        """The files with which a student begins: the patient's, or those with the patch to be reviewed."""
+        return self.with_mend((self.wrong | self.right)[self.proposed]) if self.proposed else self.patient
 
     @property
     def sound(self) -> dict[str, str]:
@@ -134,6 +141,7 @@ def find_case(number: str) -> Case:
     return Case(
         number, title, report, known["AT"], known["FAULT"], frozenset(known["NEEDS"]), known["STATEMENTS"], known["LINES"],
         programs, textwrap.dedent(known["TEST"]).strip(), known["WRONG"], known["RIGHT"],
+        known.get("PULL", "").strip(), known.get("PATCH", ""),
     )  # fmt: skip
 
 
@@ -349,7 +357,7 @@ def located(number: str, guesses: int) -> Examine:
                 return _says(DISAGREED, f"{place} is no file of PyTorch with a function: write torch/optim/sgd.py: sgd")
             if not re.search(rf"^\s*def {re.escape(inside.rpartition('.')[2])}\(", installed(name), re.MULTILINE):
                 return _says(DISAGREED, f"{name} has no function {inside}")
-            if name == file and inside in (function, function.rpartition(".")[2]):
+            if name == file and inside in (function, *function.split(".")):  # also a function around it
                 return _says(PASSED, f"{place} is at fault")
         names = ", ".join(places[:guesses])
         return _says(DISAGREED, f"not at fault: {names}")
@@ -441,5 +449,81 @@ def tested(number: str) -> Examine:
         except ENDED as error:
             return _says(DISAGREED, str(error))
         return _says(PASSED, f"it fails on the patient, and on {len(planted)} wrong mends")
+
+    return examine
+
+
+def _review(text: str) -> tuple[str, str]:
+    """The test in a review, and what the review says. Raises ValueError."""
+    function = plain_program(text, ("self", "torch"), known=KNOWN)
+    *body, last = function.body
+    said = ast.literal_eval(last.value) if isinstance(last, ast.Return) and last.value else None
+    if said not in ("accept", "refuse") or not body:
+        raise ValueError('it is no test that ends with return "accept" or return "refuse"')
+    function.body = body
+    return ast.unparse(function), said
+
+
+def merged(*numbers: str) -> Examine:
+    """Examine a list of reviews, one for each of these cases. PyTorch with all their faults and all accepted patches passes the
+    tests of the accepted patches, and no other one."""
+
+    def examine(judge: Judge, texts: Tree, case: dict | None) -> Verdict:
+        assert isinstance(texts, list)
+        files: dict[str, str] = {}
+        tests: dict[str, tuple[str, bool]] = {}
+        for number, text in zip(numbers, texts, strict=True):
+            try:
+                program, said = _review(str(text))
+            except (ValueError, SyntaxError, RecursionError) as error:
+                return _says(DISAGREED, f"the review of {number}: {error}")
+            found = find_case(number)
+            files |= found.begun if said == "accept" else found.patient
+            tests[number] = program, said == "accept"
+        try:
+            with processes(files) as (process,):
+                for number, (program, is_accepted) in tests.items():
+                    if failure := on_pytorch(program):
+                        return _says(DISAGREED, f"the test of {number} fails on PyTorch as it is: {failure}")
+                    if bool(process.run(program)["result"]) == is_accepted:
+                        return _says(
+                            DISAGREED, f"with the accepted patches merged, the test of {number} says otherwise"
+                        )
+        except ENDED as error:
+            return _says(DISAGREED, str(error))
+        count = len(numbers)
+        return _says(PASSED, f"with the accepted patches merged, all {count} tests say what you said")
+
+    return examine
+
+
+def reviewed(number: str) -> Examine:
+    """Examine a review: a regression test that ends with `return "accept"` or `return "refuse"`. The test passes on PyTorch, fails
+    on the patient, and decides about the proposed patch. If that one is right, the test also fails with two that are wrong."""
+
+    def examine(judge: Judge, text: Tree, case: dict | None) -> Verdict:
+        found = find_case(number)
+        try:
+            program, said = _review(str(text))
+        except (ValueError, SyntaxError, RecursionError) as error:
+            return _says(DISAGREED, str(error))
+        is_right = found.proposed in found.right
+        refused = [name for name in found.wrong if name.startswith("*") and (is_right or name == found.proposed)]
+        try:
+            if failure := on_pytorch(program):
+                return _says(DISAGREED, f"it fails on PyTorch as it is: {failure}")
+            with processes(
+                found.patient, found.begun, *(found.with_mend(found.wrong[name]) for name in refused)
+            ) as opened:
+                on_patient, on_proposed, *on_wrong = (bool(process.run(program)["result"]) for process in opened)
+        except ENDED as error:
+            return _says(DISAGREED, str(error))
+        if not on_patient:
+            return _says(DISAGREED, "it passes on the patient, so it does not test what the report is about")
+        if on_proposed == is_right or not all(on_wrong):
+            return _says(DISAGREED, "it does not decide: it fails with a right patch, or passes with a wrong one")
+        if (said == "accept") != is_right:
+            return _says(DISAGREED, "the test decides, and the answer is the other one")
+        return _says(PASSED, "it decides about the patch, and so did you")
 
     return examine

@@ -67,7 +67,12 @@ def _begin(number: str) -> None:
         on_patient = process.run(case.symptom, True)["result"]
     for framework, result in ((speak(PATIENT), on_patient), ("PyTorch", changes.on_pytorch(case.symptom, True))):
         _print_result(framework, show(result))
-    print("\n" + speak("the files to read and to change are in {folder}", folder=copy.folder.relative_to(copy.folder.parents[2])))
+    print(
+        "\n"
+        + speak(
+            "the files to read and to change are in {folder}", folder=copy.folder.relative_to(copy.folder.parents[2])
+        )
+    )
 
 
 def _in_copy(number: str, cell: str, as_installed: bool) -> str:

@@ -29,12 +29,15 @@ def copy_of(number: str) -> WorkingCopy:
 
 
 def told(case: Case) -> str:
-    """What a student reads about a case: its report, the user's program, and how long an answer may be."""
+    """What a student reads about a case: its report, the user's program, and how long an answer may be, or a pull request."""
     limits = speak(
         "a program that shows the fault has at most {statements} statements (a lambda counts), and a mend adds and removes at most"
         " {lines} lines",
         statements=case.statements, lines=case.lines,
     )  # fmt: skip
+    if case.proposed:
+        patch = changes.diff(case.patient, case.begun)
+        limits = speak("a pull request:") + f"\n\n{case.pull}\n\n{patch}"
     return f"{case.title}\n\n{case.report}\n\n{case.symptom}\n\n{limits}"
 
 
@@ -79,7 +82,7 @@ class WorkingCopy:
             shutil.rmtree(partial := self.folder.with_name("pytorch.partial"), ignore_errors=True)
             overlay.copied(partial)
             partial.rename(self.folder)
-        self._write(case.patient)
+        self._write(case.begun)
         self._says_which.write_text(f"{number}\n")
         if (kept := self.patch_file(number)).exists():
             try:
@@ -117,7 +120,7 @@ class WorkingCopy:
         """Take all changes back. Returns the file with the patch that was taken back, or None if there was none."""
         kept = self.keep()
         self._restore(self.case)
-        self._write(self.case.patient)
+        self._write(self.case.begun)
         return kept.rename(_undone(kept)) if kept else None
 
     def run(self, words: Sequence[str]) -> int:
@@ -156,9 +159,9 @@ class WorkingCopy:
         return (self.folder / name).read_text(encoding="utf-8")
 
     def _original(self, name: str, case: Case) -> str:
-        if name not in case.patient and not (overlay.site() / name).exists():
+        if name not in case.needs and not (overlay.site() / name).exists():
             return ""  # a file that the student has added
-        return case.patient.get(name) or changes.installed(name)
+        return case.begun.get(name) or changes.installed(name)
 
     def _before(self, case: Case) -> dict[str, str]:
         return {name: self._original(name, case) for name in self._names()}

@@ -96,8 +96,11 @@ def test_the_texts_of_a_case_say_what_a_student_needs_and_no_more(number):
     assert file in case.needs and all(name.startswith("torch/") for name in case.needs)
     assert statements_of(plain_program(case.programs["reproduced"], ("torch",), known=changes.KNOWN)) <= case.statements
     kinds = [name.partition("__")[0] for name in case.programs]
-    assert kinds.count("hidden") >= 3 and kinds.count("kept") >= 2 and kinds.count("symptom") == 1
-    assert len(case.wrong) >= 4 and sum(name.startswith("*") for name in case.wrong) == 2 and len(case.right) >= 3
+    more = not case.proposed  # a review needs fewer
+    assert kinds.count("hidden") >= 2 + more and kinds.count("kept") >= 2 and kinds.count("symptom") == 1
+    assert len(case.wrong) >= 3 + more and len(case.right) >= 2 + more
+    assert sum(name.startswith("*") for name in case.wrong) == 2
+    assert bool(case.pull) == bool(case.proposed) and case.proposed in {*case.wrong, *case.right, ""}
 
 
 @pytest.mark.parametrize("number", sweep(NUMBERS, keep=["15a.4"]))
@@ -154,7 +157,7 @@ def test_right_mends_pass_and_wrong_ones_do_not(number):
 
 # Examinations --------------------------------------------------------------------------------------------------------
 
-NUMBER = NUMBERS[0]
+NUMBER = "15a.1"
 PROGRAMS = {
     "def f(torch):\n    return 1": "gives the same",
     "def f(torch):\n    return None": "it returns None",
@@ -213,6 +216,33 @@ def test_a_test_that_tells_nothing_is_refused(name):
     text, why = TESTS[name]
     decided = verdict(changes.tested(NUMBER), text)
     assert decided.outcome == DISAGREED and why in decided.message
+
+
+REVIEWS = {
+    "return 1": "it is no test that ends with return",
+    "self.assertEqual(1, 1)": "it is no test that ends with return",
+    'return "accept"': "it is no test that ends with return",
+    'self.assertEqual(1, 1)\n    return "perhaps"': "it is no test that ends with return",
+    'self.assertEqual(1, 1)\n    return "accept" if torch.ones(1) else "refuse"': "",
+    'if torch.ones(1) > 0:\n        return "accept"\n    return "refuse"': "it passes on the patient",
+}
+
+
+@pytest.mark.parametrize("statements", sweep([*REVIEWS], keep=["return 1", 'return "accept"']))
+def test_a_review_without_a_test_or_a_decision_is_refused(statements):
+    decided = verdict(changes.reviewed("15c.1"), f"def review(self, torch):\n    {statements}")
+    assert decided.outcome == DISAGREED and REVIEWS[statements] in decided.message
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("number", [number for number in NUMBERS if find_case(number).proposed])
+def test_a_test_that_decides_earns_nothing_for_the_other_decision(number):
+    case = find_case(number)
+    for said in ("accept", "refuse"):
+        decided = verdict(changes.reviewed(number), f'{case.test}\n    return "{said}"')
+        is_right = (said == "accept") == (case.proposed in case.right)
+        assert decided.outcome == (PASSED if is_right else DISAGREED), decided.message
+        assert is_right or "the other one" in decided.message
 
 
 # A line that an attacker adds at the beginning of a file of the patient

@@ -17,7 +17,7 @@ ABOUT = (
     "request 14253 (checkpoints that advance the random state more than once make a run differ from the one without"
     " them; it stashes and restores the states)."
 )
-AT = ("torch/utils/checkpoint.py", "_checkpoint_without_reentrant_generator")
+AT = ("torch/utils/checkpoint.py", "_checkpoint_without_reentrant_generator.recompute_fn")
 FAULT = [
     (
         "torch/utils/checkpoint.py",
