@@ -53,8 +53,8 @@ PROCESSES, BATCH = 2, 50
 CPU_SECONDS, WALL_SECONDS = (2, 12), 60  # for one case. The reference takes milliseconds. A lab on torch has more
 MEMORY = 512 << 20  # bytes that a mutant may take beyond what the process has already
 
-# the beginnings of the names of such exercises of the clinic
-EXAMINED_AS_TEXTS = ("narrow_", "reproduce_", "mend_", "check_", "test_", "clip_property")
+# the beginnings of the names of such exercises of the clinic and of phase 15
+EXAMINED_AS_TEXTS = ("narrow_", "reproduce_", "mend_", "check_", "test_", "review_", "samples_", "clip_property")
 KILLED, ENDED, BY_LUCK, SURVIVED = "killed", "ended", "by luck", "survived"
 
 
@@ -634,8 +634,8 @@ def mutants(exercise: str, rules: Sequence[Rule] = ()) -> list[Mutant]:
 def mutants_to_try(exercise: str) -> list[Mutant]:
     """The mutants of an exercise whose checks compare results.
 
-    A text that is examined has none. With a change, a program may show its fault as well, and a check or a property may catch as
-    much. A mend is decided by the checks of another exercise, whose mutants are tried there.
+    A text that is examined has none, and no samples have one. With a change, a program may show its fault as well, and a check, a
+    property or samples may catch as much. A mend is decided by the checks of another exercise, whose mutants are tried there.
     """
     is_text = exercise.startswith(OF_CLINIC) and exercise.rpartition(".")[2].startswith(EXAMINED_AS_TEXTS)
     return [] if is_text else mutants(exercise)

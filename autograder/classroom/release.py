@@ -24,7 +24,7 @@ import nbformat
 from .. import translation
 from ..course import COURSE, READINGS, RELEASED, replacing
 from ..engine import changes, patients, practice
-from ..engine.check import function_of
+from ..engine.check import CLINIC, find, function_of
 from ..engine.edition import body_lines, check_files, file_of, framework_files
 from ..model import Course, Lab, phases
 from . import kept_releases
@@ -167,9 +167,13 @@ _UNSEAL = "\n\nfrom rushlight.sealed import unseal\n\nunseal(globals())\n"
 
 
 def sealed_files(names: list[str]) -> dict[str, str | bytes]:
-    """The framework's files, by their names in the course, with the bodies of these exercises sealed."""
-    files, packed = framework_files([]), ""
-    for name in names:
+    """The framework's files, by their names in the course, with the bodies of these exercises sealed.
+
+    The answers of the clinic are left out, because nothing runs on them: a student would only have to print one.
+    """
+    answers = [name for name in names if find(name).lab.startswith(CLINIC)]
+    files, packed = framework_files(answers), ""
+    for name in (name for name in names if name not in answers):
         path, function = file_of(name), function_of(name)
         key = function.__module__, function.__name__
         whole = files[path]

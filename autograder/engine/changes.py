@@ -38,6 +38,24 @@ CASES = Path(__file__).parents[1] / "changes"
 TORCH = "2.13"  # the texts of the faults are in its files
 LONGEST_PATCH = 20_000  # characters
 KNOWN = BUILTINS | {"isinstance", "iter", "next", "super"}  # functions of Python that a program may use
+ERRORS = {
+    "AssertionError",
+    "AttributeError",
+    "Exception",
+    "IndexError",
+    "KeyError",
+    "NotImplementedError",
+    "RuntimeError",
+}
+ERRORS |= {"TypeError", "UserWarning", "ValueError"}  # what a test may expect
+OF_TEST = re.compile(
+    r"assert\w+|subTest|fail"
+)  # what a student's test may use of PyTorch's class, which can start processes
+OF_FILES = {
+    "metadata",
+    "detect_anomaly",
+    "set_detect_anomaly",
+}  # they lead to lines of PyTorch's files
 Edit = tuple[str, str, str]  # a file, a text in it that is there once, and the text instead
 Files = Mapping[str, str]  # texts, by names such as `torch/optim/sgd.py`
 
@@ -434,14 +452,17 @@ def tested(number: str) -> Examine:
     def examine(judge: Judge, text: Tree, case: dict | None) -> Verdict:
         found = find_case(number)
         try:
-            program = ast.unparse(plain_program(str(text), ("self", "torch"), known=KNOWN))
+            program = ast.unparse(_test(str(text)))
         except (ValueError, SyntaxError, RecursionError) as error:
             return _says(DISAGREED, str(error))
         planted = [name for name in found.wrong if name.startswith("*")]
         try:
             if failure := on_pytorch(program):
                 return _says(DISAGREED, f"it fails on PyTorch as it is: {failure}")
-            with processes(found.patient, *(found.with_mend(found.wrong[name]) for name in planted)) as opened:
+            versions = (found.sound, found.patient, *(found.with_mend(found.wrong[name]) for name in planted))
+            with processes(*versions) as (sound, *opened):
+                if failure := sound.run(program)["result"]:
+                    return _says(DISAGREED, f"it fails on a PyTorch without the fault: {failure}")
                 for name, process in zip(("", *planted), opened, strict=True):
                     if not process.run(program)["result"]:
                         where = f"with a wrong mend: {name.lstrip('* ')}" if name else phrase("on the patient")
@@ -453,11 +474,34 @@ def tested(number: str) -> Examine:
     return examine
 
 
+def _of_outer_self(node: ast.AST, is_shadowed: bool = False) -> Iterator[ast.AST]:
+    """What is in a test, without `self.assertEqual` and the like, and without the `self` of methods in it."""
+    for child in ast.iter_child_nodes(node):
+        is_own = isinstance(child, ast.FunctionDef | ast.Lambda) and "self" in {each.arg for each in child.args.args}
+        is_self = isinstance(child, ast.Name) and child.id == "self"
+        allowed = is_self and isinstance(node, ast.Attribute) and OF_TEST.fullmatch(node.attr)
+        if not (is_self and is_shadowed or allowed):
+            yield child
+        yield from _of_outer_self(child, is_shadowed or is_own)
+
+
+def _test(text: str) -> ast.FunctionDef:
+    """The test that a text defines. Raises ValueError, with the reason, if it may find out otherwise on what it runs."""
+    function = plain_program(text, ("self", "torch"), known=KNOWN | ERRORS)
+    for node in _of_outer_self(function):
+        name = getattr(node, "attr", "")
+        if name in OF_FILES:
+            raise ValueError(phrase(f"it uses {name}, which leads to PyTorch's files"))
+        if isinstance(node, ast.Name) and node.id == "self":
+            raise ValueError(phrase("a test uses self only to call its assertions, subTest and fail"))
+    return function
+
+
 def _review(text: str) -> tuple[str, str]:
     """The test in a review, and what the review says. Raises ValueError."""
-    function = plain_program(text, ("self", "torch"), known=KNOWN)
+    function = _test(text)
     *body, last = function.body
-    said = ast.literal_eval(last.value) if isinstance(last, ast.Return) and last.value else None
+    said = last.value.value if isinstance(last, ast.Return) and isinstance(last.value, ast.Constant) else None
     if said not in ("accept", "refuse") or not body:
         raise ValueError('it is no test that ends with return "accept" or return "refuse"')
     function.body = body
@@ -465,12 +509,14 @@ def _review(text: str) -> tuple[str, str]:
 
 
 def merged(*numbers: str) -> Examine:
-    """Examine a list of reviews, one for each of these cases. PyTorch with all their faults and all accepted patches passes the
-    tests of the accepted patches, and no other one."""
+    """Examine a list of reviews, one for each of these cases. PyTorch with all their faults and all proposed patches passes the
+    tests of the accepted patches, and no other one, and the programs of these cases give what PyTorch gives. Without the patches
+    each test fails."""
 
     def examine(judge: Judge, texts: Tree, case: dict | None) -> Verdict:
         assert isinstance(texts, list)
-        files: dict[str, str] = {}
+        faults: dict[str, str] = {}
+        patches: dict[str, str] = {}
         tests: dict[str, tuple[str, bool]] = {}
         for number, text in zip(numbers, texts, strict=True):
             try:
@@ -478,21 +524,22 @@ def merged(*numbers: str) -> Examine:
             except (ValueError, SyntaxError, RecursionError) as error:
                 return _says(DISAGREED, f"the review of {number}: {error}")
             found = find_case(number)
-            files |= found.begun if said == "accept" else found.patient
+            faults, patches = faults | found.patient, patches | found.begun
             tests[number] = program, said == "accept"
         try:
-            with processes(files) as (process,):
+            with processes(faults, patches) as (without, process):
                 for number, (program, is_accepted) in tests.items():
                     if failure := on_pytorch(program):
                         return _says(DISAGREED, f"the test of {number} fails on PyTorch as it is: {failure}")
-                    if bool(process.run(program)["result"]) == is_accepted:
-                        return _says(
-                            DISAGREED, f"with the accepted patches merged, the test of {number} says otherwise"
-                        )
+                    if not without.run(program)["result"]:
+                        return _says(DISAGREED, f"without the patches, the test of {number} passes")
+                    programs = find_case(number).hidden if is_accepted else {}
+                    if bool(process.run(program)["result"]) == is_accepted or [*apart(process, programs)]:
+                        return _says(DISAGREED, f"with the patches merged, the review of {number} does not hold")
         except ENDED as error:
             return _says(DISAGREED, str(error))
         count = len(numbers)
-        return _says(PASSED, f"with the accepted patches merged, all {count} tests say what you said")
+        return _says(PASSED, f"with the patches merged, all {count} reviews hold")
 
     return examine
 
@@ -512,9 +559,10 @@ def reviewed(number: str) -> Examine:
         try:
             if failure := on_pytorch(program):
                 return _says(DISAGREED, f"it fails on PyTorch as it is: {failure}")
-            with processes(
-                found.patient, found.begun, *(found.with_mend(found.wrong[name]) for name in refused)
-            ) as opened:
+            wrong = (found.with_mend(found.wrong[name]) for name in refused)
+            with processes(found.sound, found.patient, found.begun, *wrong) as (sound, *opened):
+                if failure := sound.run(program)["result"]:
+                    return _says(DISAGREED, f"it fails on a PyTorch without the fault: {failure}")
                 on_patient, on_proposed, *on_wrong = (bool(process.run(program)["result"]) for process in opened)
         except ENDED as error:
             return _says(DISAGREED, str(error))

@@ -266,10 +266,8 @@ def every_exercise() -> list[str]:
 
 SKIPPED_TAGS = {"torch", "figure"}  # cells that run real torch or only draw; no exercise depends on one
 DEMONSTRATION = "demonstration"  # the tag of a cell that takes time, and only shows something
-CLINIC = (
-    "13",
-    "15",
-)  # phases whose answers are about the framework or about torch: a program on torch may be an answer
+# The labs whose answers are about the framework or about torch: there a program on torch may be an answer
+CLINIC = ("13", "15a", "15c", "15d")
 OF_CLINIC = ("clinic.", "contribute.")  # how the names of their exercises begin
 FIRST_GUESS = ".first"  # the part of a check of the clinic that passes only for a right first guess
 

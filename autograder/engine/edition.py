@@ -186,8 +186,12 @@ def check_files(labs: Sequence[str]) -> list[Path]:
     others = [path for path in sorted(folder.glob("*.py")) if not path.stem.startswith("shared_")]
     own = [path for lab in labs for path in sorted(folder.glob(f"{lab}/*.py"))]
     used = [number for path in own for number in re.findall(r"from \.\.shared_(\d\d) import", _text(path))]
-    for number in dict.fromkeys([*(lab[:2] for lab in labs), *used]):
-        others += [*folder.glob(f"shared_{number}.py"), *sorted(folder.glob(f"shared_{number}/*.py"))]
+    numbers = [*dict.fromkeys([*(lab[:2] for lab in labs), *used])]
+    for number in numbers:  # it grows, because these files may share what others have
+        shared = [*folder.glob(f"shared_{number}.py"), *sorted(folder.glob(f"shared_{number}/*.py"))]
+        found = [number for path in shared for number in re.findall(r"from \.shared_(\d\d) import", _text(path))]
+        numbers += [number for number in found if number not in numbers]
+        others += shared
     return [*others, *own]
 
 

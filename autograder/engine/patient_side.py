@@ -215,7 +215,8 @@ def report_test(test: Callable, ours: bool) -> None:
         kind("test").run(found)
     lines = [line for _, text in [*found.failures, *found.errors] for line in text.splitlines()]
     first = [i for i, line in enumerate(lines) if re.match(r"[\w.]*(Error|Exception|Unsupported)\b", line)]
-    send_printed({"result": " ".join(filter(None, lines[first[-1] if first else -1 :][:4]))})
+    said = " ".join(filter(None, lines[first[-1] if first else -1 :][:4]))
+    send_printed({"result": said.partition(" To execute this test")[0]})
 
 
 def _pytorch(ours: bool) -> tuple[ModuleType, Any]:

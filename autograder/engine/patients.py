@@ -328,7 +328,7 @@ BY_TEXT |= {
     "FileStore",
 }  # or a file: an edition's files say which one it is
 FORBIDDEN = {  # by kinds of nodes, what a program does not have, and why
-    (ast.Import, ast.ImportFrom): phrase("no imports: everything that it needs is in xp"),
+    (ast.Import, ast.ImportFrom): phrase("no imports: all that it needs is in its parameters"),
     (ast.Try, ast.TryStar): phrase("no try: an exception is a result too"),
     (ast.Global, ast.Nonlocal): phrase("no names of the module: it has its own variables"),
     (ast.AsyncFunctionDef, ast.Await, ast.Match): phrase("no coroutine and no match"),

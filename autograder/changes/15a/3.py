@@ -145,6 +145,18 @@ def hidden__generator(torch):
     return torch.compile(f)(torch.ones(2))
 
 
+def hidden__list_that_is_empty_at_first(torch):
+    def f(x):
+        parts = []
+        it = iter(parts)
+        parts.append(x + 1)
+        first = next(it, None)
+        parts.append(x + 2)
+        return torch.stack([*parts, first, *it])
+
+    return torch.compile(f)(torch.ones(2))
+
+
 def kept__spent_iterator(torch):
     def f(x):
         numbers = [1, 2]

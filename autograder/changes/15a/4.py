@@ -134,6 +134,17 @@ def hidden__parts_that_are_independent(torch):
     return flow.log_abs_det_jacobian(x, flow(x))
 
 
+def hidden__two_parts_after_the_change(torch):
+    from torch import distributions as d
+
+    first = d.ComposeTransform([d.ReshapeTransform((2, 3), (6,)), d.ExpTransform(), d.SigmoidTransform()])
+    second = d.ComposeTransform(
+        [d.ReshapeTransform((6,), (2, 3)), d.ExpTransform(), d.ExpTransform(), d.ExpTransform()]
+    )
+    x, y = torch.full((4, 2, 3), 0.5), torch.full((5, 4, 6), 0.25)
+    return [first.log_abs_det_jacobian(x, first(x)), second.log_abs_det_jacobian(y, second(y))]
+
+
 def kept__parts_of_the_same_dimension(torch):
     from torch import distributions as d
 

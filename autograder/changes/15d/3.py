@@ -108,6 +108,20 @@ def hidden__keywords_and_nested(torch):
     ]
 
 
+def hidden__equal_ones_after_another_type(torch):
+    from torch._functorch.compile_utils import fx_graph_cse
+
+    def pair(x, k):
+        return k
+
+    graph = torch.fx.Graph()
+    x = graph.placeholder("x")
+    calls = [graph.call_function(pair, (x, k)) for k in (4, 4.0, 4.0, 4, True, 1, 1, True)]
+    graph.output(tuple(calls))
+    nodes = list(fx_graph_cse(graph).nodes)
+    return [len(nodes), [nodes.index(node) for node in nodes[-1].args[0]]]
+
+
 def kept__merges(torch):
     from torch._functorch.compile_utils import fx_graph_cse
 

@@ -15,6 +15,7 @@ from autograder.author.build import exercise_source
 from autograder.classroom import sample
 from autograder.classroom.release import release, rooms
 from autograder.course import ROOT
+from autograder.engine import changes
 from autograder.engine.edition import check_files
 from autograder.model import Course, Lab, exercise_name, lab_names
 
@@ -94,6 +95,20 @@ def test_a_reading_has_no_link_to_a_phase_that_is_not_released(tmp_path, monkeyp
         assert links == {"../07_capture/reading.ipynb"}
         assert "](../01_strided/reading.ipynb" in (ROOT / "phases" / "13_clinic" / name).read_text(encoding="utf-8")
     nbformat.read(course / "phases" / "13_clinic" / "reading.ipynb", as_version=4)
+
+
+def test_the_cases_about_pytorch_are_packed_and_found_there(tmp_path, monkeypatch):
+    monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(tmp_path / "classroom"))
+    course = release(Course(), [Lab("15a_mend")], tmp_path / "course")
+    names = {
+        path.relative_to(course / "autograder/changes").as_posix() for path in course.glob("autograder/changes/*/*")
+    }
+    own = [number.replace(".", "/") for number in changes.numbers() if number.startswith(("15.", "15a."))]
+    assert names == {f"{name}.sealed" for name in own}
+    fault = changes.find_case("15a.1").fault[0][2]
+    monkeypatch.setattr(changes, "CASES", course / "autograder/changes")
+    assert changes.find_case.__wrapped__("15a.1").fault[0][2] == fault
+    assert not [path for path in course.rglob("*.py") if fault in path.read_text(encoding="utf-8")]
 
 
 @pytest.mark.sweep  # test_platforms.py checks a copy in a class repository

@@ -54,7 +54,7 @@ def later(*_, **__):
     raise LaterError
 
 
-LONG_LABS = ("06", "08a", "09", "13", "14")  # their programs compile, start ranks, or are about patients
+LONG_LABS = ("06", "08a", "09", "13", "14", "15")  # their programs compile, start ranks, or are about patients
 SHORT_LABS = [lab for lab in lab_names() if not lab.startswith(LONG_LABS)]
 
 
