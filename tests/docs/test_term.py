@@ -24,10 +24,13 @@ NUMBERS = {
     13: "thirteen",
     14: "fourteen",
     15: "fifteen",
+    16: "sixteen",
     23: "twenty-three",
     24: "twenty-four",
     25: "twenty-five",
     26: "twenty-six",
+    27: "twenty-seven",
+    28: "twenty-eight",
 }
 
 

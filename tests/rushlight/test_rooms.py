@@ -24,7 +24,7 @@ ROOMS = [
     "inductor",
     "dynamo export",
     "on_torch distributed torchgen",
-    "course clinic",
+    "course clinic contribute",
     "__main__",
 ]
 HEIGHT = {room: height for height, rooms in enumerate(ROOMS) for room in rooms.split()}

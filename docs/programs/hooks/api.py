@@ -67,6 +67,7 @@ PHASES = {
     "course.anatomy course.costs course.sharding course.serving course.bottleneck",
     "13": "clinic",
     "14": "aten.native.cuda on_torch.cuda_on_host on_torch.triton_on_host on_torch.gpu inductor.triton_templates",
+    "15": "contribute",
     "Pictures": "course",
 }
 

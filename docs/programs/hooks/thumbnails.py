@@ -28,6 +28,7 @@ PARTS: dict[str, tuple[str | int, str]] = {
     "12": (0, "0 4 320 128"),
     "13": (0, "60 0 530 212"),
     "14": ("warps", "0 10 400 160"),
+    "15": (0, "0 0 500 200"),
 }
 DRAWN = re.compile(r"figure_(\d+)_(\d+)\.svg$")
 ROOT_TAG = re.compile(r"<svg\b[^>]*>")
