@@ -215,7 +215,7 @@ def test_the_first_tap_on_a_term_says_what_it_means_and_the_second_follows_the_l
 def test_the_map_has_a_link_for_each_phase_and_drawings_follow_the_scheme(page, served, scheme):
     open_in(page, scheme, f"{served}/map.html")
     links = page.locator(".map a")
-    assert links.count() == 15
+    assert links.count() == 16
     fill = page.locator(".map rect[fill^='light-dark']").first.evaluate("rect => getComputedStyle(rect).fill")
     assert (sum(map(int, re.findall(r"\d+", fill)[:3])) > 380) == (scheme == "light")
     page.locator(".map a[href*='01_strided']").first.click()
