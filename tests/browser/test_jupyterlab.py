@@ -75,6 +75,36 @@ def test_a_wrong_answer_shows_its_smallest_case_and_a_right_one_passes(opened, p
     )
 
 
+CHANGE = """\
+import rushlight as rl
+from autograder import exercise, patient
+from autograder.notebook.working_copy import copy_of
+copy = copy_of("15a.1")
+copy.start("15a.1")
+path = copy.folder / "torch/optim/adam.py"
+path.write_text("# mine" + chr(10) + path.read_text())"""
+MEND = """\
+%%patch 15a.1
+@exercise(rl.contribute.mend)
+def mend_1():
+    raise NotImplementedError()"""
+
+
+@pytest.mark.sweep
+def test_a_patch_of_pytorch_takes_the_place_of_the_body_in_its_cell(opened, course, page):
+    notebook = new_notebook(cells=[new_code_cell(text) for text in (CHANGE, MEND, "print(mend_1())")])
+    notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
+    nbformat.write(notebook, course.place / "work/patch.ipynb")
+    lab = opened("work/patch.ipynb")
+    lab.run("copy_of")
+    answer = page.locator(".jp-Notebook .jp-CodeCell", has_text="def mend_1").first.locator(".cm-content")
+    answer.click()
+    page.keyboard.press("Control+Enter")
+    answer.get_by_text("+++ b/torch/optim/adam.py").wait_for()
+    assert answer.inner_text().startswith("@exercise") and "NotImplementedError" not in answer.inner_text()
+    assert "+# mine" in lab.run("print(mend_1())").inner_text()
+
+
 # keys that take the answer apart, copy, merge or move it, from command mode in its cell
 EDITS = {
     "split": "Enter ControlOrMeta+Home ArrowDown ArrowDown Control+Shift+Minus",
