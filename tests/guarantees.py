@@ -436,9 +436,10 @@ class Recorder:
 
     def __init__(self, config: pytest.Config, only: Collection[str] = ()):
         self.is_worker = hasattr(config, "workerinput")
-        self.lock = read()
+        self.lock, known = read(), every_exercise()
+        self.lock.lines = {name: line for name, line in self.lock.lines.items() if name in known}
         wanted = {*self.lock.missing(), *self.lock.stale()}
-        self.plan = [name for name in every_exercise() if name in wanted and (not only or name in only)]
+        self.plan = [name for name in known if name in wanted and (not only or name in only)]
         self.waiting = [*self.plan]
         self.digests = {name: (digest(name), digest_of_files(name)) for name in self.plan}  # before they are imported
         if self.lock.basis != basis():  # no line of it is true any more, but the seconds are a guess

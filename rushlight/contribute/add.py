@@ -8,10 +8,12 @@ This module works on torch itself. Importing it registers nothing.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 import numpy
+
 import torch
 from torch import Tensor
 
@@ -249,52 +251,63 @@ def addcmul_pass() -> Any:
     return found
 
 
-# An operator in the YAML files ---------------------------------------------------------------------------------------
+# A lowering ----------------------------------------------------------------------------------------------------------
 
-STRUCTURED_KEYS = ("CPU", "CUDA", "MPS", "XPU", "MTIA", "Meta")
+TOKEN_SHIFT = "token_shift(Tensor x, float mix) -> Tensor"
 
 
-def kernels_of(entries: list[dict[str, Any]]) -> dict[str, list[str]]:
-    """The names that torchgen declares for a family of operators: the kernels and classes that its author has to write.
+def token_shift(x: Tensor, mix: float) -> Tensor:
+    """A kernel: each row of x mixed with the row before it, and the first row with zeros.
 
-    The entries of `native_functions.yaml` are dicts, with those of these keys that the file has:
+    Row r of the result is mix * x[r] + (1 - mix) * x[r - 1].
 
-    - "func": the schema, such as `"erf_(Tensor(a!) self) -> Tensor(a!)"`. Before the parenthesis is the name, and after a dot
-      that of the overload.
-    - "dispatch": a dict, `{"CPU, CUDA": "erf_out", "SparseCPU": "erf_sparse_out"}`: names of kernels by lists of keys.
-    - "structured": True in the entry with `out` of a structured family.
-    - "structured_delegate": in the others of such a family, the name of that entry. Their kernels are generated.
-
-    The rules of torchgen:
-
-    - A kernel of a dispatch has its own name. If the entry is structured, the kernel of a key in `STRUCTURED_KEYS` is the class
-      `structured_` and this name. For other keys of the same entry it is a function.
-    - An entry without "dispatch", which is not structured and does not delegate, is composite. Its kernel has the name of the
-      operator. With keyword-only arguments that are written to, `_out` follows. An empty dict as the dispatch means no kernel.
-    - A structured family has one class for the checks and the sizes. It is called `structured_`, the name of the functional
-      operator (the one that delegates and writes to nothing), and, if there is one, `_` and its overload.
+    Args:
+        x: of shape (..., rows, columns), float32 or float64, of any strides.
+        mix: the part of the row itself.
 
     Returns:
-        "NativeFunctions.h": the names of kernels. "NativeMetaFunctions.h": the names of classes. Each list is sorted and has each
-        name once.
-
-    Source: `torchgen/dest/native_functions.py`; `torchgen/model.py`, `is_structured_dispatch_key`; `torchgen/api/cpp.py`, `name`.
+        a contiguous tensor of the sizes and the dtype of x.
     """
-    kernels, classes = set(), set()
-    for entry in entries:
-        full, _, rest = entry["func"].partition("(")
-        name, _, overload = full.partition(".")
-        for keys, kernel in entry.get("dispatch", {}).items():
-            for key in keys.split(", "):
-                is_class = "structured" in entry and key in STRUCTURED_KEYS
-                kernels.add(f"structured_{kernel}" if is_class else kernel)
-        arguments = rest.partition(") ->")[0]
-        if "structured_delegate" in entry:
-            if "!" not in arguments:
-                classes.add("_".join(["structured", name, *([overload] if overload else [])]))
-        elif "dispatch" not in entry:
-            kernels.add(name + "_out" * ("!" in arguments.partition("*")[2]))
-    return {"NativeFunctions.h": sorted(kernels), "NativeMetaFunctions.h": sorted(classes)}
+    before = torch.nn.functional.pad(x, (0, 0, 1, 0))[..., :-1, :]
+    return (mix * x + (1 - mix) * before).contiguous()
+
+
+def token_shift_lowering(x: Any, mix: float) -> Any:
+    """The lowering of `token_shift`: the loop that the compiler writes for it.
+
+    Inductor calls a lowering in the place of its operator. There is no tensor then, and nothing is computed: x is a `TensorBox`,
+    which says how to load an element.
+
+    - `x.make_loader()` is a function `load(index)`, `x.get_size()` the list of sizes, numbers or expressions with symbols, and
+      `x.get_dtype()` and `x.get_device()` are the rest.
+    - `torch._inductor.ir.Pointwise.create(device=..., dtype=..., inner_fn=..., ranges=...)` makes the result. `inner_fn(index)`
+      gives the element at an index, a list with an expression for each dimension.
+    - `torch._inductor.virtualized.ops` has the operations on elements: `ops.add`, `ops.mul`, `ops.lt` and others,
+      `ops.constant(number, dtype)`, `ops.index_expr(expression, dtype)` for the value of an index, and
+      `ops.masked(mask, body, other)`, which is `body()` where the mask is true, and elsewhere the number `other`.
+
+    The result has the values of `token_shift(x, mix)`, the sizes and the dtype of x. It is one `Pointwise`: no kernel of ATen is
+    called, and nothing is stored in memory before the result. No element is loaded from outside the memory of x, and no size is
+    compared, so that one loop is right for all sizes.
+
+    Source: `torch/_inductor/lowering.py`, `register_lowering`, `constant_pad_nd`; `torch/_inductor/ir.py`, `Pointwise`.
+    """
+    from torch._inductor.ir import Pointwise
+    from torch._inductor.virtualized import ops
+
+    load, dtype = x.make_loader(), x.get_dtype()
+
+    def inner(index):
+        *lead, row, column = index
+        is_first = ops.lt(ops.index_expr(row, torch.int64), ops.constant(1, torch.int64))
+        before = ops.masked(ops.logical_not(is_first), lambda: load([*lead, row - 1, column]), 0.0)
+        parts = ops.mul(ops.constant(mix, dtype), load(index)), ops.mul(ops.constant(1 - mix, dtype), before)
+        return ops.add(*parts)
+
+    return Pointwise.create(device=x.get_device(), dtype=dtype, inner_fn=inner, ranges=x.get_size())
+
+
+# An operator in the YAML files ---------------------------------------------------------------------------------------
 
 
 def softcap_entries() -> str:
@@ -334,6 +347,79 @@ def softcap_entries() -> str:
     CPU, CUDA: softcap_out
   tags: pointwise
 """
+
+
+FUNCTIONS_KEYS = (
+    "CPU",
+    "CUDA",
+    "Meta",
+    "CompositeImplicitAutograd",
+    "CompositeImplicitAutogradNestedTensor",
+    "CompositeExplicitAutograd",
+    "CompositeExplicitAutogradNonFunctional",
+)
+IGNORED_KEYS = ("MPS", "SparseMPS", "SparseCsrMPS", "XPU", "MTIA")
+
+
+def files_of(entries: list[dict[str, Any]]) -> list[str]:
+    """The generated files with something of a new family of operators.
+
+    The entries of `native_functions.yaml` are dicts, with those of these keys that the file has:
+
+    - "func": the schema, such as `"erf_(Tensor(a!) self) -> Tensor(a!)"`. Before the parenthesis is the name, and after a dot
+      that of the overload. The family has the name of all its operators, without the underscore of the one in place: NAME.
+    - "variants": "function", "method", or both with a comma between. Without it, the operator is a function.
+    - "python_module": the part of torch that has the function, such as "nn". Without it, the function is one of torch itself.
+    - "dispatch": a dict, `{"CPU, CUDA": "erf_out", "SparseCPU": "erf_sparse_out"}`: names of kernels by lists of keys.
+    - "structured": True in the entry with `out` of a structured family.
+    - "structured_delegate": in the others of such a family, the name of that entry.
+
+    These are the dispatch keys of the family, each a KEY:
+
+    - the keys of each dispatch, without those in `IGNORED_KEYS`, for which PyTorch would have to be built in another way.
+    - `CompositeImplicitAutograd`, for an entry without "dispatch" that does not delegate. (An empty dict as the dispatch means no
+      kernel.)
+    - `Meta` and `CompositeExplicitAutogradNonFunctional` for a structured family, whose kernels torchgen writes.
+    - `Meta`, if an entry in place has a dispatch, and no key in it begins with "Composite". What such an operator returns is self,
+      so torchgen writes the kernel that computes no elements.
+
+    The files of torchgen:
+
+    - `RegisterSchema.cpp`, with the schemas, and `RegisterKEY.cpp` for each key, with the kernels.
+    - the headers `ops/NAME.h`, `ops/NAME_ops.h` and `ops/NAME_native.h`; for a structured family `ops/NAME_meta.h`; and for each
+      key in `FUNCTIONS_KEYS` the header `ops/NAME_KEY_dispatch.h`, with the key in lower case.
+    - `core/TensorBody.h`, with the class Tensor, and `python_variable_methods.cpp`, if an operator is a method.
+    - `python_torch_functions.cpp`, if an operator is a function, or for the "python_module" nn `python_nn_functions.cpp`.
+
+    Large files come in parts, such as `RegisterCPU_0.cpp`; the name of all is `RegisterCPU.cpp`. Other files, such as
+    `Operators.cpp`, grow with every operator, and are not in the list.
+
+    Returns:
+        the names, sorted, each once.
+
+    Source: `torchgen/gen.py`, `main`; `torchgen/dest/register_dispatch_key.py`, `gen_unstructured`;
+    `torchgen/packaged/autograd/gen_python_functions.py`, `gen`.
+    """
+    keys, files, headers = set(), {"RegisterSchema.cpp"}, {"", "_ops", "_native"}
+    for entry in entries:
+        operator = re.split(r"[.(]", entry["func"])[0]
+        name = operator.rstrip("_")
+        found = {key.strip() for some in entry.get("dispatch", {}) for key in some.split(",")}
+        if "structured_delegate" in entry:
+            found |= {"Meta", "CompositeExplicitAutogradNonFunctional"}
+            headers.add("_meta")
+        elif "dispatch" not in entry:
+            found.add("CompositeImplicitAutograd")
+        elif operator.endswith("_") and not any(key.startswith("Composite") for key in found):
+            found.add("Meta")
+        keys |= found - {*IGNORED_KEYS}
+        variants = entry.get("variants", "function")
+        if "method" in variants:
+            files |= {"core/TensorBody.h", "python_variable_methods.cpp"}
+        if "function" in variants:
+            files.add(f"python_{entry.get('python_module', 'torch')}_functions.cpp")
+    headers |= {f"_{key.lower()}_dispatch" for key in keys if key in FUNCTIONS_KEYS}
+    return sorted({*files, *(f"Register{key}.cpp" for key in keys), *(f"ops/{name}{suffix}.h" for suffix in headers)})
 
 
 def softcap_derivative() -> str:

@@ -235,53 +235,117 @@ def peaks_fake__transposed_later(x, threshold):
     return x.new_empty(rows), places
 
 
+# A lowering
+
+
+def token_shift_lowering__of_other_lowerings(x, mix):
+    from torch._inductor.lowering import lowerings
+
+    aten = torch.ops.aten
+    padded = lowerings[aten.constant_pad_nd.default](x, [0, 0, 1, 0], 0.0)
+    before = lowerings[aten.slice.Tensor](padded, -2, 0, -1)
+    mul, add = lowerings[aten.mul.Tensor], lowerings[aten.add.Tensor]
+    return add(mul(x, mix), mul(before, 1 - mix))
+
+
+def token_shift_lowering__without_a_mask(x, mix):
+    import sympy
+    from torch._inductor import ir
+    from torch._inductor.virtualized import ops
+
+    load = x.make_loader()
+
+    def inner(index):
+        place = list(index)
+        place[-2] = sympy.Max(place[-2] - 1, 0)  # the first row is loaded, and not used
+        zero = ops.constant(0, torch.int64)
+        exists = ops.gt(ops.index_expr(index[-2], torch.int64), zero)
+        before = ops.where(exists, load(place), ops.constant(0.0, x.get_dtype()))
+        return load(index) * mix + before * (1 - mix)
+
+    return ir.Pointwise.create(device=x.get_device(), dtype=x.get_dtype(), inner_fn=inner, ranges=list(x.get_size()))
+
+
+def token_shift_lowering__with_a_mask_around_all(x, mix):
+    from torch._inductor.ir import Pointwise
+    from torch._inductor.virtualized import V
+
+    load = x.make_loader()
+
+    def inner(index):
+        row = index[-2]
+        here = V.ops.mul(load(index), V.ops.constant(mix, x.get_dtype()))
+        later = V.ops.ge(V.ops.index_expr(row, torch.int32), V.ops.constant(1, torch.int32))
+
+        def there():
+            scale = V.ops.constant(1.0 - mix, x.get_dtype())
+            return V.ops.mul(scale, load([*index[:-2], row - 1, index[-1]]))
+
+        return V.ops.add(here, V.ops.masked(later, there, 0.0))
+
+    return Pointwise.create(device=x.get_device(), dtype=x.get_dtype(), inner_fn=inner, ranges=x.get_size())
+
+
 # The YAML files
 
 
-def kernels_of__with_regular_expressions(entries):
+def files_of__with_a_table(entries):
     import re
 
-    functions, structs, metas = [], [], []
+    first = re.match(r"\w+", entries[0]["func"])[0]
+    name = first[:-1] if first.endswith("_") else first
+    files = ["RegisterSchema.cpp", f"ops/{name}.h", f"ops/{name}_native.h", f"ops/{name}_ops.h"]
     for entry in entries:
-        name, overload, arguments = re.match(r"(\w+)(?:\.(\w+))?\((.*)\) ->", entry["func"]).groups()
-        is_structured = entry.get("structured", False)
-        for keys, kernel in (entry.get("dispatch") or {}).items():
-            split = {key.strip() for key in keys.split(",")}
-            backends = split & set(add.STRUCTURED_KEYS) if is_structured else set()
-            structs += ["structured_" + kernel] * bool(backends)
-            functions += [kernel] * bool(split - backends)
-        if entry.get("structured_delegate") and "(a!)" not in arguments:
-            metas.append(f"structured_{name}" + (f"_{overload}" if overload else ""))
-        if not any(key in entry for key in ("structured", "structured_delegate", "dispatch")):
-            functions.append(f"{name}_out" if re.search(r"\*, .*!", arguments) else name)
-    return {"NativeFunctions.h": sorted({*functions, *structs}), "NativeMetaFunctions.h": sorted(set(metas))}
+        keys = re.findall(r"\w+", " ".join(entry["dispatch"])) if "dispatch" in entry else None
+        structured = entry.get("structured") or entry.get("structured_delegate") is not None
+        if keys is None and not structured:
+            keys = ["CompositeImplicitAutograd"]
+        keys = keys or []
+        if structured:
+            keys = [*keys, "Meta", "CompositeExplicitAutogradNonFunctional"]
+            files.append(f"ops/{name}_meta.h")
+        elif keys and re.match(r"\w+_[(.]", entry["func"]) and "Composite" not in " ".join(keys):
+            keys = [*keys, "Meta"]
+        for key in keys:
+            if key not in add.IGNORED_KEYS:
+                files.append(f"Register{key}.cpp")
+                if key in add.FUNCTIONS_KEYS:
+                    files.append(f"ops/{name}_{key.lower()}_dispatch.h")
+        for variant in re.findall(r"\w+", entry.get("variants", "function")):
+            files += {
+                "method": ["core/TensorBody.h", "python_variable_methods.cpp"],
+                "function": [f"python_{entry.get('python_module') or 'torch'}_functions.cpp"],
+            }[variant]
+    return sorted(set(files))
 
 
-def kernels_of__one_name_at_a_time(entries):
-    declared = {"NativeFunctions.h": [], "NativeMetaFunctions.h": []}
-
-    def declare(file, name):
-        if name not in declared[file]:
-            declared[file].append(name)
-            declared[file].sort()
-
-    for entry in entries:
-        schema = entry["func"].split(" -> ")[0]
-        name = schema.split("(")[0]
-        if "dispatch" in entry:
-            for keys in entry["dispatch"]:
-                kernel = entry["dispatch"][keys]
-                for key in keys.replace(" ", "").split(","):
-                    if entry.get("structured") is True and key in add.STRUCTURED_KEYS:
-                        declare("NativeFunctions.h", "structured_" + kernel)
-                    else:
-                        declare("NativeFunctions.h", kernel)
-        elif "structured_delegate" not in entry and "structured" not in entry:
-            base = name.split(".")[0]
-            declare("NativeFunctions.h", base + "_out" if "*" in schema and "!" in schema.split("*")[1] else base)
-        if "structured_delegate" in entry and not name.split(".")[0].endswith("_"):
-            declare("NativeMetaFunctions.h", "structured_" + name.replace(".", "_"))
-    return declared
+def files_of__kind_by_kind(entries):
+    text = [entry["func"].split("(")[0].split(".")[0] for entry in entries]
+    name = min(text, key=len).rstrip("_")
+    is_structured = any(entry.get("structured") for entry in entries)
+    keys = {
+        key.strip() for entry in entries if "dispatch" in entry for keys in entry["dispatch"] for key in keys.split(",")
+    }
+    for operator, entry in zip(text, entries):
+        dispatch = entry.get("dispatch")
+        if dispatch is None and "structured" not in entry and "structured_delegate" not in entry:
+            keys.add("CompositeImplicitAutograd")
+        if dispatch and operator[-1] == "_" and not [key for key in dispatch if "Composite" in key]:
+            keys.add("Meta")
+    if is_structured:
+        keys.update(("Meta", "CompositeExplicitAutogradNonFunctional"))
+    keys.difference_update(add.IGNORED_KEYS)
+    headers = ["ops/" + name + end for end in (".h", "_ops.h", "_native.h")] + [f"ops/{name}_meta.h"] * is_structured
+    headers += ["ops/" + "_".join([name, key.lower(), "dispatch.h"]) for key in keys.intersection(add.FUNCTIONS_KEYS)]
+    variants = [entry.get("variants", "function") for entry in entries]
+    bindings = {
+        f"python_{entry.get('python_module', 'torch')}_functions.cpp"
+        for entry, each in zip(entries, variants)
+        if "function" in each
+    }
+    if any("method" in each for each in variants):
+        bindings |= {"core/TensorBody.h", "python_variable_methods.cpp"}
+    return sorted(headers + ["RegisterSchema.cpp"] + [f"Register{key}.cpp" for key in keys] + list(bindings))
 
 
 def softcap_entries__of_a_loop():

@@ -4,7 +4,6 @@ A function's name is its exercise's, two underscores, and what is wrong.
 """
 
 import torch
-
 from rushlight.contribute import add
 
 from ..shared import copied, edited
@@ -373,51 +372,125 @@ def peaks_fake__counts(x, threshold):
     return x.new_empty([count]), x.new_empty([x.dim(), count], dtype=torch.int64).t()
 
 
+# A lowering
+
+token_shift_lowering__outside_the_memory = edited(
+    add.token_shift_lowering, ("ops.masked(ops.logical_not(is_first), lambda: load([*lead, row - 1, column]), 0.0)",
+    "ops.where(is_first, ops.constant(0.0, dtype), load([*lead, row - 1, column]))")
+)  # fmt: skip
+token_shift_lowering__without_a_first_row = edited(
+    add.token_shift_lowering, ("ops.masked(ops.logical_not(is_first), lambda: load([*lead, row - 1, column]), 0.0)",
+    "load([*lead, row - 1, column])")
+)  # fmt: skip
+token_shift_lowering__masks_the_others = edited(add.token_shift_lowering, ("ops.logical_not(is_first)", "is_first"))
+token_shift_lowering__the_first_row_is_its_own = edited(
+    add.token_shift_lowering,
+    (
+        "load([*lead, row - 1, column]), 0.0)",
+        "load([*lead, row - 1, column]), 0.0)\n        before = ops.where(is_first, load(index), before)",
+    ),
+)
+token_shift_lowering__masks_with_ones = edited(add.token_shift_lowering, ("column]), 0.0)", "column]), 1.0)"))
+token_shift_lowering__the_row_after = edited(
+    add.token_shift_lowering,
+    ("row - 1", "row + 1"),
+    (
+        "ops.logical_not(is_first)",
+        "ops.lt(ops.index_expr(row, torch.int64), ops.index_expr(x.get_size()[-2] - 1, torch.int64))",
+    ),
+)
+token_shift_lowering__columns = edited(
+    add.token_shift_lowering, ("ops.index_expr(row,", "ops.index_expr(column,"), ("row - 1, column", "row, column - 1")
+)
+token_shift_lowering__the_first_dimension = edited(
+    add.token_shift_lowering,
+    ("*lead, row, column = index", "row, *lead = index"),
+    ("[*lead, row - 1, column]", "[row - 1, *lead]"),
+)
+token_shift_lowering__exchanges_the_parts = edited(
+    add.token_shift_lowering,
+    ("ops.constant(mix, dtype)", "ops.constant(1 - mix, dtype)"),
+    ("ops.constant(1 - mix, dtype), before", "ops.constant(mix, dtype), before"),
+)
+token_shift_lowering__in_single_precision = edited(
+    add.token_shift_lowering,
+    ("ops.constant(mix, dtype)", "ops.constant(mix, torch.float32)"),
+    ("ops.constant(1 - mix, dtype)", "ops.constant(1 - mix, torch.float32)"),
+)
+token_shift_lowering__of_float32 = edited(
+    add.token_shift_lowering, ("dtype=dtype, inner_fn", "dtype=torch.float32, inner_fn")
+)
+token_shift_lowering__stores_x = edited(
+    add.token_shift_lowering, ("    load, dtype =", "    x.realize()\n    load, dtype =")
+)
+token_shift_lowering__for_these_sizes = edited(
+    add.token_shift_lowering,
+    ("ranges=x.get_size()", "ranges=[V.graph.sizevars.guard_int(size) for size in x.get_size()]"),
+    ("import ops", "import V, ops"),
+)
+
+
+def token_shift_lowering__calls_the_kernel(x, mix):
+    from torch._inductor.lowering import fallback_handler
+    from torch._inductor.virtualized import V
+
+    return fallback_handler(V.graph.current_node.target, add_to_fallback_set=False)(x, mix)
+
+
+def token_shift_lowering__calls_cat(x, mix):
+    from torch._inductor.lowering import lowerings
+
+    aten = torch.ops.aten
+    size = x.get_size()
+    zeros = lowerings[aten.full.default]([*size[:-2], 1, size[-1]], 0.0, dtype=x.get_dtype(), device=x.get_device())
+    before = lowerings[aten.cat.default]([zeros, lowerings[aten.slice.Tensor](x, -2, 0, -1)], -2)
+    before.realize()
+    return lowerings[aten.add.Tensor](lowerings[aten.mul.Tensor](x, mix), lowerings[aten.mul.Tensor](before, 1 - mix))
+
+
 # The YAML files
 
 
-kernels_of__all_are_classes = edited(add.kernels_of, (" and key in STRUCTURED_KEYS", ""))
-kernels_of__no_classes = edited(add.kernels_of, ('"structured" in entry and key in STRUCTURED_KEYS', "False"))
-kernels_of__one_key_for_each_kernel = edited(add.kernels_of, ('keys.split(", ")', "[keys]"))
-kernels_of__only_the_first_key = edited(add.kernels_of, ('keys.split(", ")', 'keys.split(", ")[:1]'))
-kernels_of__delegates_have_kernels = edited(
-    add.kernels_of,
-    ('        elif "dispatch" not in entry:', '        if "dispatch" not in entry and "structured" not in entry:'),
+files_of__of_each_operator = edited(add.files_of, ('name = operator.rstrip("_")', "name = operator"))
+files_of__all_keys = edited(add.files_of, ("found - {*IGNORED_KEYS}", "found"))
+files_of__not_of_xpu = edited(
+    add.files_of, ("found - {*IGNORED_KEYS}", '{key for key in found if key[-3:] not in ("MPS", "XPU", "TIA")}')
 )
-kernels_of__nothing_of_delegates = edited(
-    add.kernels_of,
-    (
-        "        for keys, kernel in",
-        '        if "structured_delegate" in entry and "_" in name[-1]:\n            continue\n        for keys, kernel in',
-    ),
+files_of__one_key_for_each_kernel = edited(add.files_of, ('for key in some.split(",")', "for key in [some]"))
+files_of__only_the_first_key = edited(add.files_of, ('some.split(",")', 'some.split(",")[:1]'))
+files_of__an_empty_dispatch_is_none = edited(
+    add.files_of, ('elif "dispatch" not in entry:', 'elif not entry.get("dispatch"):')
 )
-kernels_of__no_composites = edited(add.kernels_of, ('elif "dispatch" not in entry:', "elif False:"))
-kernels_of__an_empty_dispatch_is_none = edited(
-    add.kernels_of, ('"dispatch" not in entry:', 'not entry.get("dispatch"):')
+files_of__no_composites = edited(add.files_of, ('elif "dispatch" not in entry:', "elif False:"))
+files_of__delegates_are_composite = edited(
+    add.files_of,
+    ('        elif "dispatch" not in entry:', '        if "dispatch" not in entry:'),
 )
-kernels_of__out_by_its_overload = edited(
-    add.kernels_of, ('"_out" * ("!" in arguments.partition("*")[2])', '"_out" * (overload == "out")')
+files_of__explicit_composites = edited(
+    add.files_of, ('found.add("CompositeImplicitAutograd")', 'found.add("CompositeExplicitAutograd")')
 )
-kernels_of__out_wherever_it_writes = edited(add.kernels_of, ('"!" in arguments.partition("*")[2]', '"!" in arguments'))
-kernels_of__a_composite_of_its_overload = edited(
-    add.kernels_of, ("kernels.add(name +", 'kernels.add(full.replace(".", "_") +')
+files_of__nothing_generated = edited(
+    add.files_of, ('            found |= {"Meta", "CompositeExplicitAutogradNonFunctional"}\n', "")
 )
-kernels_of__classes_without_overloads = edited(add.kernels_of, ("*([overload] if overload else [])", ""))
-kernels_of__classes_of_in_place_operators = edited(
-    add.kernels_of, ('if "!" not in arguments:', 'if "!" not in arguments.partition("*")[2]:')
+files_of__generates_meta_only = edited(add.files_of, ('{"Meta", "CompositeExplicitAutogradNonFunctional"}', '{"Meta"}'))
+files_of__no_meta_in_place = edited(add.files_of, ('found.add("Meta")', "pass"))
+files_of__meta_in_place_always = edited(
+    add.files_of, (' and not any(key.startswith("Composite") for key in found)', "")
 )
-kernels_of__a_class_of_out = edited(
-    add.kernels_of,
-    (
-        '        if "structured_delegate" in entry:',
-        '        if "structured" in entry:\n            classes.add("structured_" + name)\n'
-        '        if "structured_delegate" in entry:',
-    ),
+files_of__meta_of_all_backends = edited(add.files_of, ('elif operator.endswith("_") and not', "elif not"))
+files_of__headers_of_all_keys = edited(add.files_of, ("for key in keys if key in FUNCTIONS_KEYS", "for key in keys"))
+files_of__keys_as_they_are = edited(add.files_of, ("key.lower()", "key"))
+files_of__always_a_class = edited(add.files_of, ('{"", "_ops", "_native"}', '{"", "_ops", "_native", "_meta"}'))
+files_of__never_a_class = edited(add.files_of, ('            headers.add("_meta")\n', ""))
+files_of__without_a_schema = edited(add.files_of, ('{"RegisterSchema.cpp"}', "set()"))
+files_of__no_variants = edited(add.files_of, ('entry.get("variants", "function")', 'entry.get("variants", "")'))
+files_of__functions_always = edited(add.files_of, ('if "function" in variants:', "if True:"))
+files_of__functions_of_torch = edited(add.files_of, ("entry.get('python_module', 'torch')", "'torch'"))
+files_of__methods_without_bindings = edited(
+    add.files_of, ('{"core/TensorBody.h", "python_variable_methods.cpp"}', '{"core/TensorBody.h"}')
 )
-kernels_of__unsorted = edited(
-    add.kernels_of, ("sorted(kernels)", "sorted(kernels, reverse=True)"), ("sorted(classes)", "list(classes)")
-)
-kernels_of__takes_entries_apart = edited(add.kernels_of, ('entry.get("dispatch", {})', 'entry.pop("dispatch", {})'))
+files_of__unsorted = edited(add.files_of, ("return sorted({", "return list({"))
+files_of__takes_entries_apart = edited(add.files_of, ('entry.get("dispatch", {})', 'entry.pop("dispatch", {})'))
 
 softcap_entries__in_one_entry = edited(add.softcap_entries, ("- func: softcap_(", "- other: softcap_("))
 softcap_entries__without_structure = edited(

@@ -1,17 +1,29 @@
-"""Lab 15b, an operator in the YAML files: what torchgen reads in entries, and what it declares for them."""
+"""Lab 15b, an operator in the YAML files: what torchgen reads in entries, and which files it writes for them."""
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import re
+import sys
+import tempfile
 from functools import cache
+from pathlib import Path
+from unittest.mock import patch
 
 from ...engine.check import program
-from ..cases import copied, drawn, explained, field, first_of, numbers, only_read, words
+from ..cases import copied, drawn, explained, numbers, only_read, words
 
-READ = ("func", "dispatch", "structured", "structured_delegate")  # keys of an entry that a case has
-FAMILIES = words("""leaky_relu erf hardtanh softplus matmul __and__ index_add log_softmax svd linalg_eigh view topk
-frac clamp mm lerp glu tril cumsum special_log_ndtr nonzero eq addmm argmax gather qr dot cross""")
+READ = ("func", "variants", "python_module", "dispatch", "structured", "structured_delegate")  # keys that a case has
+LEFT_OUT = {
+    "autogen",
+    "ufunc_inner_loop",
+    "manual_cpp_binding",
+    "manual_kernel_registration",
+}  # with rules of their own
+FAMILIES = words("""erf leaky_relu hardtanh softplus matmul index_add svd frac clamp_min addmm argmax gather dot cross
+special_log_ndtr linalg_eigh fft_fft lerp eq cumsum hardswish sigmoid smm trapz conj_physical""")
 
 
 def packaged(*parts):
@@ -21,28 +33,36 @@ def packaged(*parts):
 
 
 @cache
-def families():
-    """The families of operators in PyTorch's file that torchgen can read alone: lists of entries by name, the small ones first."""
+def all_families():
+    """All families of operators in PyTorch's file: lists of entries by name."""
     import yaml
 
     with open(packaged("ATen", "native", "native_functions.yaml"), encoding="utf-8") as file:
         entries = yaml.load(file, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     found = {}
     for entry in entries:
-        name = re.split(r"[.(]", entry["func"])[0]
-        found.setdefault(name if name.startswith("__") else name.rstrip("_"), []).append(entry)
-    alone = {name: family for name, family in found.items() if all(map(is_plain, family))}
-    short = {
+        found.setdefault(re.split(r"[.(]", entry["func"])[0].rstrip("_"), []).append(entry)
+    return found
+
+
+@cache
+def families():
+    """The families for which the rules of the contract are all, the small ones first."""
+    from torchgen.packaged.autograd.gen_python_functions import SKIP_PYTHON_BINDINGS
+
+    plain = {
         name: [{key: entry[key] for key in READ if entry.get(key) is not None} for entry in family]
-        for name, family in alone.items()
+        for name, family in all_families().items()
+        if all(map(is_plain, family)) and not any(skip.match(name) for skip in SKIP_PYTHON_BINDINGS)
     }
-    return dict(sorted(short.items(), key=lambda item: len(str(item[1]))))
+    return dict(sorted(plain.items(), key=lambda item: len(str(item[1]))))
 
 
 def is_plain(entry):
-    """Whether the keys in `READ` are enough: torchgen makes no other operators of it, and demands no tag."""
-    demands = "seeded" in str(entry.get("tags")) or entry["func"].startswith("_foreach")
-    return not demands and not {"autogen", "ufunc_inner_loop"} & entry.keys()
+    """Whether an entry is no view, which needs a second family, no factory, and not random, which demands tags."""
+    name, _, arguments = entry["func"].partition("(")
+    usual = name != "record_stream" and not name.startswith("_") and "seeded" not in str(entry.get("tags"))
+    return usual and not LEFT_OUT & entry.keys() and "(a)" not in arguments and "Tensor" in arguments.split(" -> ")[0]
 
 
 def parsed(entries):
@@ -53,25 +73,42 @@ def parsed(entries):
     return parse_native_yaml_struct([entry | {"__line__": 1} for entry in entries], tags)
 
 
-def declared(entries):
-    """The names that torchgen declares for these entries, by file."""
-    from torchgen.dest import compute_native_function_declaration
-    from torchgen.gen import compute_meta_function_declaration, get_grouped_native_functions
-    from torchgen.model import NativeFunctionsGroup
+def written(entries):
+    """The files that torchgen writes for entries: their lines by the names of the contract."""
+    import yaml
+    from torchgen import gen, model
+    from torchgen.packaged.autograd import gen_python_functions
 
-    read = parsed(entries)
-    kernels, classes = set(), set()
-    for group in get_grouped_native_functions(read.native_functions):
-        for index in read.backend_indices.values():
-            kernels |= {name_in(text) for text in compute_native_function_declaration(group, index)}
-        if isinstance(group, NativeFunctionsGroup) and (text := compute_meta_function_declaration(group)):
-            classes.add(name_in(text))
-    return {"kernels": sorted(kernels), "classes": sorted(classes)}
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
+        source, out = Path(folder, "source"), Path(folder, "out")
+        native, tags = source / "native" / "native_functions.yaml", source / "native" / "tags.yaml"
+        native.parent.mkdir(parents=True)
+        out.mkdir()
+        (source / "templates").symlink_to(packaged("ATen", "templates"))
+        tags.write_text(Path(packaged("ATen", "native", "tags.yaml")).read_text(encoding="utf-8"), encoding="utf-8")
+        native.write_text(yaml.safe_dump(entries), encoding="utf-8")
+        (source / "deprecated.yaml").write_text("[]")
+        arguments = ["gen", "-s", source, "-d", out, "--aoti-install-dir", out, "--per-operator-headers"]
+        stack.enter_context(patch.object(sys, "argv", [*map(str, arguments)]))
+        stack.enter_context(patch.object(model, "dispatch_keys", [*model.dispatch_keys]))  # `main` removes some
+        stack.enter_context(contextlib.redirect_stdout(io.StringIO()))
+        gen.main()
+        templates = packaged("autograd", "templates")
+        gen_python_functions.gen(str(out), str(native), str(tags), str(source / "deprecated.yaml"), templates)
+        files = {}
+        for path in filter(Path.is_file, out.rglob("*")):
+            name = re.sub(r"(Everything|_\d+)(?=\.cpp)", "", path.relative_to(out).as_posix())
+            lines = path.read_text(encoding="utf-8").splitlines()
+            files.setdefault(name, set()).update(
+                line for line in lines if not line.startswith(("#include", "// @generated"))
+            )
+    return files
 
 
-def name_in(declaration):
-    """The name of the class or function that a text of C++ declares."""
-    return next(filter(None, re.search(r"struct TORCH_\w+ (\w+)|TORCH_\w+ .*?(\w+)\(", declaration).groups()))
+@cache
+def written_before():
+    """Torchgen makes kernels for the keys that its file has, so two entries are there, with `Meta` and a key of composites."""
+    return written(all_families()["copy"])
 
 
 def shown(torch, entries):
@@ -82,14 +119,15 @@ def shown(torch, entries):
 
 
 MADE = [  # families that PyTorch's file does not have
-    [{"func": "both(Tensor self) -> Tensor"}, {"func": "both_(Tensor(a!) self) -> Tensor(a!)"}],
+    [{"func": "both(Tensor self) -> Tensor"}, {"func": "both_(Tensor(a!) self) -> Tensor(a!)", "variants": "method"}],
     [
         {
             "func": "halves.a(Tensor self) -> Tensor",
-            "dispatch": {"CPU, CUDA": "halves", "SparseCPU": "halves_sparse", "MPS": "halves"},
+            "variants": "method",
+            "dispatch": {"CPU, CUDA": "halves", "SparseCPU, SparseXPU": "halves_sparse", "MPS": "halves"},
         }
     ],
-    [{"func": "few(Tensor self) -> Tensor", "dispatch": {}}],
+    [{"func": "few(Tensor self) -> Tensor", "python_module": "linalg", "dispatch": {}}],
     [
         {"func": "mixed.of(Tensor self) -> Tensor", "structured_delegate": "mixed.out"},
         {
@@ -98,46 +136,55 @@ MADE = [  # families that PyTorch's file does not have
             "dispatch": {"CPU, SparseCPU": "mixed_out", "QuantizedCPU, MPS": "mixed_out_other"},
         },
     ],
-]
+]  # fmt: skip
+
+RULES = {  # by a pattern in a file's name, the first that fits
+    "RegisterSchema": "the schema of each operator is registered in RegisterSchema.cpp",
+    r"Register(\w*MPS|XPU|MTIA)": "the keys in IGNORED_KEYS need another build",
+    "ImplicitAutograd.cpp": "an entry without a dispatch is composite, if it does not delegate",
+    "NonFunctional.cpp": "torchgen writes kernels of a structured family, for Meta and CompositeExplicitAutogradNonFunctional",
+    "RegisterMeta": "torchgen writes kernels for Meta: of structured families, and in place where backends alone have kernels",
+    "Register": "each key of a dispatch has a file Register and its name",
+    "python_": "variants and python_module say which bindings there are; without variants, the operator is a function",
+    "TensorBody": "an operator that is a method is declared in the class Tensor",
+    r"_(ops|native)\.h": "each family has three headers with its name: ops/NAME.h, ops/NAME_ops.h, ops/NAME_native.h",
+    "_dispatch.h": "the keys in FUNCTIONS_KEYS have a header ops/NAME_KEY_dispatch.h, with the key in lower case",
+    "_meta.h": "a structured family has a header for the class with its checks, ops/NAME_meta.h",
+}
 
 
-def kernel_hint(case, mine, theirs):
-    """Which rule the first list breaks."""
-    yours, expected = (field(side, "kernels") for side in (mine, theirs))
-    if not isinstance(yours, list) or not isinstance(expected, list) or yours == expected:
+def file_hint(case, mine, theirs):
+    """Which rule the answer breaks."""
+    yours, expected = ((side.get("list") if isinstance(side, dict) else side) for side in (mine, theirs))
+    if not isinstance(yours, list) or not isinstance(expected, list):
         return None
-    wrong = {*map(str, yours)} ^ {*expected}
-    dispatched = {kernel for entry in case["entries"] for kernel in entry.get("dispatch", {}).values()}
-    if not wrong:
-        return "each list is sorted, and has each name once"
-    if any(name.startswith("structured_") or f"structured_{name}" in [*yours, *expected] for name in wrong):
-        return (
-            "the kernel of a structured entry is a class for a key in STRUCTURED_KEYS, and a function for another key"
-        )
-    if wrong & dispatched:
-        return "a kernel of a dispatch has its own name, also in an entry that delegates"
-    return "an entry is composite without a dispatch, if it is not structured and does not delegate: its name, and _out for out="
+    wrong = sorted({*map(str, yours)} ^ {*map(str, expected)})
+    for pattern, rule in RULES.items():
+        if any(re.search(pattern, name) for name in wrong):
+            return rule
+    return "the list is sorted, and has each name once" if not wrong else None
+
+
+ASKED = re.compile(r"ops/.*|Register(?!Functionalization).*\.cpp|core/TensorBody.h|python_(?!return).*")
 
 
 @program(
-    "contribute.add.kernels_of",
+    "contribute.add.files_of",
     cases=drawn(entries=lambda st: st.deferred(lambda: st.sampled_from([*families().values()]))),
     edges=lambda: [{"entries": entries} for entries in [*MADE, *(families()[name] for name in FAMILIES if name in families())]],
     show=shown,
-    hint=first_of(
-        kernel_hint,
-        explained(classes="NativeMetaFunctions.h: one class for a family, with the name and overload of its functional operator"),
-    ),
+    hint=file_hint,
+    draws=12,
 )  # fmt: skip
-def kernels(xp, entries):
-    files = only_read(xp.contribute.add.kernels_of, entries)
-    named = {"kernels": files["NativeFunctions.h"], "classes": files["NativeMetaFunctions.h"]}
-    return named | {"files": len(files)}
+def files(xp, entries):
+    return only_read(xp.contribute.add.files_of, entries)
 
 
-@kernels.oracle
-def kernels_by_torchgen(torch, entries):
-    return declared(entries) | {"files": 2}
+@files.oracle
+def files_by_torchgen(torch, entries):
+    after = written([*all_families()["copy"], *entries])
+    grown = {name for name, lines in after.items() if lines - written_before().get(name, set())}
+    return sorted(filter(ASKED.fullmatch, grown))
 
 
 # A family ------------------------------------------------------------------------------------------------------------
@@ -261,16 +308,10 @@ def derivative(xp, shape, cap):
 
 def differentiated(entry):
     """What torchgen's autograd reads in an entry for `softcap`, and the formulas of its forward derivative."""
-    import sys
     from collections import Counter
 
-    folder = packaged()
-    sys.path.insert(0, folder)
-    try:
-        from autograd.load_derivatives import create_differentiability_info
-    finally:
-        sys.path.remove(folder)
     from torchgen.model import FunctionSchema
+    from torchgen.packaged.autograd.load_derivatives import create_differentiability_info
 
     text = [{"func": schema} for schema in SCHEMAS.values()]
     for item in text:
