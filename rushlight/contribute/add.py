@@ -385,9 +385,9 @@ def files_of(entries: list[dict[str, Any]]) -> list[str]:
 
     The files of torchgen:
 
-    - `RegisterSchema.cpp`, with the schemas, and `RegisterKEY.cpp` for each key, with the kernels.
-    - the headers `ops/NAME.h`, `ops/NAME_ops.h` and `ops/NAME_native.h`; for a structured family `ops/NAME_meta.h`; and for each
-      key in `FUNCTIONS_KEYS` the header `ops/NAME_KEY_dispatch.h`, with the key in lower case.
+    - `RegisterSchema.cpp`, with the schemas, and for each key RegisterKEY.cpp, such as `RegisterCPU.cpp`, with the kernels.
+    - the headers ops/NAME.h, ops/NAME_ops.h and ops/NAME_native.h; for a structured family ops/NAME_meta.h; and for each key in
+      `FUNCTIONS_KEYS` ops/NAME_KEY_dispatch.h, with the key in lower case.
     - `core/TensorBody.h`, with the class Tensor, and `python_variable_methods.cpp`, if an operator is a method.
     - `python_torch_functions.cpp`, if an operator is a function, or for the "python_module" nn `python_nn_functions.cpp`.
 

@@ -430,6 +430,12 @@ token_shift_lowering__for_these_sizes = edited(
 )
 
 
+token_shift_lowering__without_the_last_row = edited(
+    add.token_shift_lowering,
+    ("ranges=x.get_size()", "ranges=[size - (d == len(x.get_size()) - 2) for d, size in enumerate(x.get_size())]"),
+)
+
+
 def token_shift_lowering__calls_the_kernel(x, mix):
     from torch._inductor.lowering import fallback_handler
     from torch._inductor.virtualized import V
@@ -486,6 +492,9 @@ files_of__without_a_schema = edited(add.files_of, ('{"RegisterSchema.cpp"}', "se
 files_of__no_variants = edited(add.files_of, ('entry.get("variants", "function")', 'entry.get("variants", "")'))
 files_of__functions_always = edited(add.files_of, ('if "function" in variants:', "if True:"))
 files_of__functions_of_torch = edited(add.files_of, ("entry.get('python_module', 'torch')", "'torch'"))
+files_of__methods_without_a_class = edited(
+    add.files_of, ('{"core/TensorBody.h", "python_variable_methods.cpp"}', '{"python_variable_methods.cpp"}')
+)
 files_of__methods_without_bindings = edited(
     add.files_of, ('{"core/TensorBody.h", "python_variable_methods.cpp"}', '{"core/TensorBody.h"}')
 )
