@@ -76,6 +76,7 @@ class Effort:
     exercises: list[int] = field(default_factory=lambda: [0, 0])
     minutes: list[int] = field(default_factory=lambda: [0, 0])
     points: list[float] = field(default_factory=lambda: [0, 0])
+    questions: int = 0
     is_further: bool = False  # of the exercise that was read last
 
     def add(self, given: dict, path: Path) -> None:
@@ -85,6 +86,7 @@ class Effort:
                 raise BuildError(f"{path.name}: the exercise {given['exercise']} has no `minutes` or no `stars`")
             self.is_further = given.get("further", False)
             self.exercises[self.is_further] += 1
+        self.questions += "question" in given
         if "question" in given or is_milestone(given.get("check", "")):
             self.is_further = False
         self.minutes[self.is_further] += given.get("minutes", 0)
@@ -98,7 +100,8 @@ class Effort:
             )
         )
         rest = f", and {further} that your class may leave out" if self.exercises[True] else ""
-        return f"**Time.** {core[0].upper()}{core[1:]}, the milestone and the written question included{rest}."
+        apart = "the milestone and the written question" if self.questions else "the milestone"
+        return f"**Time.** {core[0].upper()}{core[1:]}, {apart} included{rest}."
 
 
 def effort_of(lab: Lab) -> Effort:

@@ -18,17 +18,19 @@ if TYPE_CHECKING:
 def pytorch() -> None:
     """Mend PyTorch in a working copy of its Python files.
 
-    The copy is in work/15a/pytorch/. The installed PyTorch stays as it is.
+    The copy is in work/15a/pytorch/, for each lab one. The installed PyTorch stays as it is.
     """
 
 
-def _copy(lab: str) -> WorkingCopy:
-    from ..notebook.working_copy import WorkingCopy
+def _copy(lab: str | None) -> WorkingCopy:
+    from ..notebook.working_copy import WorkingCopy, begun_last
 
-    return WorkingCopy(lab)
+    return WorkingCopy(lab or begun_last())
 
 
-_lab = click.option("--lab", default="15a", show_default=True, metavar="LAB", help="The lab whose copy is meant.")
+_lab = click.option(
+    "--lab", metavar="LAB", help="The lab whose copy is meant (default: in which a case was started last)."
+)
 
 
 @pytorch.command()
@@ -52,7 +54,7 @@ def start(number: str) -> int:
 
 @pytorch.command()
 @_lab
-def diff(lab: str) -> int:
+def diff(lab: str | None) -> int:
     """Print your patch: the difference of the working copy from the case as it began."""
     print(_copy(lab).diff(), end="")
     return 0
@@ -60,7 +62,7 @@ def diff(lab: str) -> int:
 
 @pytorch.command()
 @_lab
-def test(lab: str) -> int:
+def test(lab: str | None) -> int:
     """Run the report's program, and others that were right before, on the working copy.
 
     Each result is compared with that of the installed PyTorch. Exit code 1 if one differs.
@@ -74,7 +76,7 @@ def test(lab: str) -> int:
 
 @pytorch.command()
 @_lab
-def undo(lab: str) -> int:
+def undo(lab: str | None) -> int:
     """Take all changes of the case back. The patch is kept in a file."""
     kept = _copy(lab).undo()
     if kept:
@@ -87,7 +89,7 @@ def undo(lab: str) -> int:
 @pytorch.command(context_settings={"allow_interspersed_args": False, "ignore_unknown_options": True})
 @click.argument("words", metavar="PROGRAM [ARGUMENT...]", nargs=-1, required=True, type=click.UNPROCESSED)
 @_lab
-def run(words: tuple[str, ...], lab: str) -> None:
+def run(words: tuple[str, ...], lab: str | None) -> None:
     """Run Python with the PyTorch of the working copy: a script, or `-c` and a text."""
     copy = _copy(lab)
     assert copy.case

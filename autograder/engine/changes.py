@@ -191,8 +191,9 @@ def patched(files: Files, patch: str, most: int | None = None) -> dict[str, str]
             name = lines[at + 1][4:].partition("\t")[0].strip() if at + 1 < len(lines) else ""
             name = re.sub(r"^[ab]/", "", name)
             if not lines[at + 1 : at + 2] or not lines[at + 1].startswith("+++ ") or name not in files:
-                named = f"{name}, which no mend of this case needs to change" if name else "no file"
-                raise NotApplicable(f"line {at + 1} of the patch names {named}")
+                raise NotApplicable(
+                    f"line {at + 1} of the patch names {name or 'nothing'}, which is no Python file of PyTorch"
+                )
             text, moved, at = result[name].splitlines(keepends=True), 0, at + 2
         elif match := _HUNK.match(line):
             if not name:
@@ -281,23 +282,28 @@ class Process:
 
 
 _as_installed: list[Process] = []  # one for all cases: no student's text has changed it
-_results: dict[tuple[str, bool], Tree] = {}
+_results: dict[str, dict] = {}  # of our programs
 
 
 def on_pytorch(program: str, ours: bool = False) -> Tree:
     """The result of a program on PyTorch as it is installed."""
-    if ours and (program, ours) in _results:
-        return _results[program, ours]
+    return _on_pytorch(program, ours)["result"]
+
+
+def _on_pytorch(program: str, ours: bool) -> dict:
+    """What a program gives on PyTorch as it is installed."""
+    if ours and program in _results:
+        return _results[program]
     if not _as_installed:
         _as_installed.append(Process({}))
     try:
-        result = _as_installed[0].run(program, ours)["result"]
+        given = _as_installed[0].run(program, ours)
     except (SubjectDied, SubjectTimedOut, Malformed):
         _as_installed.pop().close()
         raise
     if ours:
-        _results[program, ours] = result
-    return result
+        _results[program] = given
+    return given
 
 
 @contextmanager
@@ -308,9 +314,13 @@ def processes(*versions: Files) -> Iterator[list[Process]]:
 
 
 def apart(process: Process, programs: Mapping[str, str]) -> Iterable[tuple[str, str]]:
-    """The programs of ours whose result in a process is not PyTorch's, each with the first difference."""
+    """The programs of ours that do not give in a process what they give on PyTorch, each with the first difference."""
     for name, program in programs.items():
-        if words := difference(process.run(program, True)["result"], on_pytorch(program, True)):
+        mine, theirs = process.run(program, True), _on_pytorch(program, True)
+        words = difference(mine["result"], theirs["result"])
+        if not words and mine["graphs"] != theirs["graphs"]:
+            words = f"{mine['graphs']} graphs are compiled, on PyTorch {theirs['graphs']}"
+        if words:
             yield name, words
 
 
@@ -384,16 +394,19 @@ def located(number: str, guesses: int) -> Examine:
 
 
 def _with_patch(case: Case, patch: Tree) -> dict[str, str]:
-    """The files of the patient with a student's patch. Raises NotApplicable."""
-    allowed = {name: case.patient[name] for name in case.needs}
-    return case.patient | patched(allowed, str(patch), case.lines)
+    """The files of the patient with a student's patch, which may be of any Python files of PyTorch. Raises NotApplicable."""
+    named = {*re.findall(r"^--- (?:[ab]/)?(torch/[\w/]+\.py)", str(patch), re.MULTILINE)} - case.patient.keys()
+    others = {name: installed(name) for name in named if (site() / name).is_file()}
+    result = patched(case.patient | others, str(patch), case.lines)
+    return {name: text for name, text in result.items() if name in case.patient or text != others[name]}
 
 
 def together(*numbers: str) -> Examine:
     """Examine a list of patches, one for each of these cases: PyTorch with all their faults and all patches has no symptom."""
 
     def examine(judge: Judge, patches: Tree, case: dict | None) -> Verdict:
-        assert isinstance(patches, list)
+        if not isinstance(patches, list):
+            return _says(DISAGREED, f"a mend cannot be read: {show(patches)}")
         files: dict[str, str] = {}
         for number, patch in zip(numbers, patches, strict=True):
             try:
@@ -434,6 +447,8 @@ def mended(number: str) -> Examine:
             return _says(DISAGREED, f"with the patch, PyTorch cannot be imported: {error}")
         except ENDED as error:
             return _says(DISAGREED, str(error))
+        if foreign := ", ".join(sorted(files.keys() - found.needs - {edit[0] for edit in found.fault})):
+            return _says(DISAGREED, f"it mends, and changes {foreign}, which no mend of this case needs to change")
         return _says(PASSED, f"with it, all {len(found.hidden)} programs give what PyTorch gives")
 
     return examine
@@ -514,7 +529,8 @@ def merged(*numbers: str) -> Examine:
     each test fails."""
 
     def examine(judge: Judge, texts: Tree, case: dict | None) -> Verdict:
-        assert isinstance(texts, list)
+        if not isinstance(texts, list):
+            return _says(DISAGREED, f"a review cannot be read: {show(texts)}")
         faults: dict[str, str] = {}
         patches: dict[str, str] = {}
         tests: dict[str, tuple[str, bool]] = {}
@@ -568,6 +584,9 @@ def reviewed(number: str) -> Examine:
             return _says(DISAGREED, str(error))
         if not on_patient:
             return _says(DISAGREED, "it passes on the patient, so it does not test what the report is about")
+        if is_right and not on_proposed and not all(on_wrong):
+            name = next(name for name, failed in zip(refused, on_wrong, strict=True) if not failed)
+            return _says(DISAGREED, f"it passes with a wrong mend: {name.lstrip('* ')}")
         if on_proposed == is_right or not all(on_wrong):
             return _says(DISAGREED, "it does not decide: it fails with a right patch, or passes with a wrong one")
         if (said == "accept") != is_right:

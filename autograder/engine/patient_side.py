@@ -40,7 +40,7 @@ if str(rushlight.__file__).endswith(
 MAX_FUNCTIONS = 2000
 # The modules that a program may use: the others read files, run texts, or start processes
 MODULES = re.compile(
-    r"(rushlight|torch)\.(amp|ao|autograd|compiler|distributions|export|fft|func|fx|linalg|nn|ops|optim|random|special)(\.\w+)*"
+    r"(rushlight|torch)\.(amp|ao|autograd|compiler|distributions|export|fft|func|fx|linalg|nn|ops|optim|random|special|testing)(\.\w+)*"
     r"|torch\.distributed|(rushlight|torch)\.utils(\.(checkpoint|data|flop_counter))?"
 )
 PRIVATE = ("_", "f_", "gi_", "cr_", "ag_", "tb_", "co_")  # the last ones begin the attributes of frames and code
@@ -142,6 +142,10 @@ def program_runs(of_framework: bool) -> Iterator[None]:
 
 
 _program_runs = False
+_on_pytorch = False  # a student's program runs on a patient that is PyTorch
+OUTSIDE = re.compile(
+    r"\b(import|inspect|linecache|getsource\w*|open|exec|eval|__(import|builtins|globals|code|dict|class)__)\b"
+)
 
 
 def _refuse_name(path: str, frame: FrameType) -> None:
@@ -154,7 +158,13 @@ def _refuse_name(path: str, frame: FrameType) -> None:
 
 
 def _refuse_text(event: str, args: tuple) -> None:
-    """The same for the names in a text that rushlight compiles, as an audit hook. Only Dynamo writes texts with such names."""
+    """The same for the names in a text that rushlight compiles, as an audit hook. Only Dynamo writes texts with such names. And a
+    text that torch.fx compiles for a student's program leads to no other module."""
+    if _on_pytorch and event == "compile" and isinstance(args[0], str | bytes):
+        module = sys._getframe(1).f_globals.get("__name__", "")
+        text = args[0] if isinstance(args[0], str) else args[0].decode()
+        if module.startswith("torch.fx.") and (found := OUTSIDE.search(text)):
+            raise AttributeError(f"a text names {found[0]}: a program uses the framework only")
     if _program_runs and event == "compile" and isinstance(args[0], str | bytes):
         frame = sys._getframe(1)
         if frame.f_globals.get("__name__", "").startswith("rushlight.") and "dynamo" not in frame.f_globals["__name__"]:
@@ -196,10 +206,13 @@ def report(program: Callable, with_torch: bool) -> None:
 
 
 def report_on_pytorch(program: Callable, ours: bool) -> None:
-    """Print the `result` of a program `name(torch)`. One of ours gets all of torch, and a student's what is public."""
+    """Print the `result` of a program `name(torch)`, and how many `graphs` Dynamo compiled: a mend that turns it off shows
+    no fault. One of ours gets all of torch, and a student's what is public."""
     torch, side = _pytorch(ours)
     with program_runs(of_framework=False):
-        send_printed({"result": observe_call(program, side, {})})
+        result = observe_call(program, side, {})
+    dynamo = sys.modules.get("torch._dynamo.utils")
+    send_printed({"result": result, "graphs": dynamo.counters["stats"]["unique_graphs"] if dynamo else 0})
 
 
 def report_test(test: Callable, ours: bool) -> None:
@@ -213,10 +226,12 @@ def report_test(test: Callable, ours: bool) -> None:
     found = unittest.TestResult()
     with program_runs(of_framework=False):
         kind("test").run(found)
-    lines = [line for _, text in [*found.failures, *found.errors] for line in text.splitlines()]
+    failed = [*found.failures, *found.errors]
+    lines = [line for _, text in failed for line in text.splitlines()]
     first = [i for i, line in enumerate(lines) if re.match(r"[\w.]*(Error|Exception|Unsupported)\b", line)]
-    said = " ".join(filter(None, lines[first[-1] if first else -1 :][:4]))
-    send_printed({"result": said.partition(" To execute this test")[0]})
+    said = " ".join(filter(None, lines[first[-1] if first else -1 :][:4])).partition(" To execute this test")[0]
+    where = getattr(failed[-1][0], "_subDescription", str)() if failed else ""  # the arguments of its subTest
+    send_printed({"result": f"{said} {where}".strip()})
 
 
 def _pytorch(ours: bool) -> tuple[ModuleType, Any]:
@@ -229,6 +244,8 @@ def _pytorch(ours: bool) -> tuple[ModuleType, Any]:
     class Side(Widening, TorchSide):
         pass
 
+    global _on_pytorch
+    _on_pytorch = not ours
     torch.manual_seed(0)
     compiled = torch.compile
 

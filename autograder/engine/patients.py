@@ -324,6 +324,8 @@ BY_TEXT |= {
     "from_file",
     "load",
     "load_library",
+    "on_generate_code",  # a text that torch.fx compiles
+    "set_codegen",
     "hub",
     "FileStore",
 }  # or a file: an edition's files say which one it is
@@ -352,6 +354,8 @@ def plain_program(
     if ast.get_docstring(function) is not None:
         del function.body[0]
     for node in ast.walk(function):
+        if isinstance(node, ast.FunctionDef) and node.name in ("__repr__", "__str__", "__format__"):
+            raise ValueError(f"it defines {node.name}: torch.fx compiles what an object says of itself")
         for kinds, reason in FORBIDDEN.items():
             if isinstance(node, kinds) and not (catches and isinstance(node, ast.Try)):
                 raise ValueError(f"a program has {reason}")

@@ -417,6 +417,13 @@ def _isolated(
         for name, file in zip(replaced, texts)
         for word in ("--perms", "0444", "--ro-bind-data", str(file), f"/packages/{name}")
     ]
+    for path in (overlay.site() / name for name in replaced):  # the bytecode beside a file is the installed text's
+        compiled = (path.parent / "__pycache__").glob(f"{path.stem}.*.pyc")
+        others += [
+            word
+            for found in compiled
+            for word in ("--ro-bind", "/dev/null", f"/packages/{found.relative_to(overlay.site()).as_posix()}")
+        ]
     for name, file in zip(kernels, contents, strict=True):  # bubblewrap copies them: no two sandboxes share a file
         more += ["--perms", "0444", "--ro-bind-data", str(file), f"{KERNEL_FOLDER}/{name}"]
     if filling:

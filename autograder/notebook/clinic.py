@@ -36,16 +36,22 @@ def patient(number: str) -> None:
     """
     if is_grading():
         return
-    from ..engine import changes
     from ..engine.observe import show
     from ..engine.patients import PATIENT, TORCH, find_patient, run_on
 
-    if number in changes.numbers():
+    if _is_of_pytorch(number):
         return _begin(number)
     known = find_patient(number)
     print(known.symptom)
     for framework in (PATIENT, TORCH):
         _print_result(speak(framework), show(run_on(framework, known, known.symptom)["result"]))
+
+
+def _is_of_pytorch(number: str) -> bool:
+    """Whether the cases of this lab are about PyTorch."""
+    from ..engine import changes
+
+    return number.partition(".")[0] in {each.partition(".")[0] for each in changes.numbers()}
 
 
 def _print_result(framework: str, result: str) -> None:
@@ -99,7 +105,9 @@ def _patch(line: str, cell: str) -> None:
         copy = copy_of(number := line.strip())
         if not copy.is_of(number):
             copy.start(number)
-        cell = with_patch(cell, copy.diff())
+        if not (patch := copy.diff()):
+            print(speak("the working copy of {number} has no change, so the patch is empty", number=number))
+        cell = with_patch(cell, patch)
         shell.set_next_input(cell, replace=True)
     shell.run_cell(cell)
 
@@ -122,11 +130,10 @@ def with_patch(cell: str, patch: str) -> str:
 def _run(number: str, cell: str, sound: bool = False) -> list[dict]:
     """The outputs of a cell that runs on a patient, or on the sound framework. A process that ends is started again by the next
     cell."""
-    from ..engine import changes
     from ..engine.observe import Malformed, SubjectDied, SubjectTimedOut
     from ..engine.patients import find_patient, open_patient
 
-    if number in changes.numbers():
+    if _is_of_pytorch(number):
         return [{"output_type": "stream", "name": "stdout", "text": _in_copy(number, cell, sound)}]
     known = find_patient(number)
     name = number if not sound else "sound, with torch" * known.on_torch

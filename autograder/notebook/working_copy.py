@@ -28,6 +28,12 @@ def copy_of(number: str) -> WorkingCopy:
     return WorkingCopy(number.partition(".")[0])
 
 
+def begun_last() -> str:
+    """The lab in whose copy a case was started last, or else the first one."""
+    begun = sorted(WORK.glob("*/pytorch/case.txt"), key=lambda path: path.stat().st_mtime)
+    return begun[-1].parents[1].name if begun else "15a"
+
+
 def told(case: Case) -> str:
     """What a student reads about a case: its report, the user's program, and how long an answer may be, or a pull request."""
     limits = speak(
@@ -135,6 +141,8 @@ class WorkingCopy:
         ran = subprocess.run(
             [sys.executable, script], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
+        if ran.returncode not in (0, 1):  # 1 has a traceback
+            return ran.stdout + speak("(the script ended with exit code {code})", code=ran.returncode) + "\n"
         return ran.stdout
 
     def _environment(self) -> dict[str, str]:

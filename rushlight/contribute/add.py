@@ -13,7 +13,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy
-
 import torch
 from torch import Tensor
 

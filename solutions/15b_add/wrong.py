@@ -4,6 +4,7 @@ A function's name is its exercise's, two underscores, and what is wrong.
 """
 
 import torch
+
 from rushlight.contribute import add
 
 from ..shared import copied, edited

@@ -117,6 +117,21 @@ def hidden__batch_and_channels_swapped(torch):
     return torch.compile(f)(x)
 
 
+def hidden__other_orders_of_dimensions(torch):
+    from torch._decomp import decomposition_table
+
+    def strides(x):
+        size = [2 * each for each in x.shape[2:]]
+        return decomposition_table[torch.ops.aten.upsample_nearest3d.default](x, size).stride()
+
+    x = torch.arange(720.0)
+    return [
+        strides(x.reshape(2, 4, 3, 5, 6).transpose(1, 4)),
+        strides(x[:6].reshape(2, 3, 1, 1, 1)),
+        strides(x.reshape(2, 4, 5, 6, 3).permute(0, 4, 1, 3, 2)),
+    ]
+
+
 def kept__two_dimensions(torch):
     x = torch.arange(24.0).reshape(2, 3, 2, 2)
 

@@ -18,7 +18,7 @@ ABOUT = (
     "unflattened module computes wrong numbers) and issue 132993 (unflattening a submodule that is used twice gives"
     " an incorrect graph)."
 )
-AT = ("torch/export/unflatten.py", "_check_graph_equivalence")
+AT = ("torch/export/unflatten.py", "_check_graph_equivalence.graph_dump")
 FAULT = [
     (
         "torch/export/unflatten.py",

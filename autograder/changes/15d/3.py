@@ -219,6 +219,13 @@ WRONG = {
             ),
         ),
     ],
+    "in the token that is compared, so that equal nodes lose each other": [
+        (
+            "torch/_functorch/compile_utils.py",
+            '                "kwargs_spec": kwargs_spec,\n',
+            '                "kwargs_spec": kwargs_spec,\n                "types": [type(a) for a in (*args, *kwargs)],\n',
+        )
+    ],
 }
 RIGHT = {
     "as PyTorch has it": [
@@ -230,11 +237,11 @@ RIGHT = {
             "            )\n",
         )
     ],
-    "in the token that is compared": [
+    "by what the arguments are printed as": [
         (
             "torch/_functorch/compile_utils.py",
-            '                "kwargs_spec": kwargs_spec,\n',
-            '                "kwargs_spec": kwargs_spec,\n                "types": [type(a) for a in (*args, *kwargs)],\n',
+            "            hash_arg = hash((args, kwargs))\n",
+            "            hash_arg = hash((repr(args), repr(kwargs)))\n",
         )
     ],
     "the name of the type for constants only": [

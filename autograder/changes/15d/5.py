@@ -168,6 +168,22 @@ def kept__mixed_and_numbers(torch):
     return torch.compile(f, dynamic=True)(torch.tensor([1, 5, 9]), torch.tensor([2.0, 2.0, 0.5], dtype=torch.float64))
 
 
+def kept__fast_path(torch):
+    from torch.utils._stats import simple_call_counter
+
+    def taken(f, *pair):
+        before = simple_call_counter.get("fast is_contiguous", 0)
+        torch.compile(f, dynamic=True)(*pair)
+        return simple_call_counter.get("fast is_contiguous", 0) > before
+
+    whole, real = torch.tensor([1, 5, 9]), torch.tensor([1.0, 2.5])
+    return [
+        taken(lambda a, b: a + b, whole, whole + 1),
+        taken(lambda a, b: a - b, real, real + 1),
+        taken(lambda a, b: a * b, whole, whole + 1),
+    ]
+
+
 def kept__strides(torch):
     def f(a, b):
         q = (a / b).contiguous()

@@ -104,7 +104,6 @@ def elements(torch, graph, memory, values):
         calls="a kernel of ATen is called: the loops are those that the lowering writes, with operations of `ops`",
         loops="there is one loop: nothing is stored between the operators of the program",
         dtype="the result has the dtype of x",
-        sizes="the result has the sizes of x",
         result="row r is mix * x[r] + (1 - mix) * x[r - 1], along the dimension before the last, and before row 0 are zeros",
         guards="a size is compared, so the code is right for some sizes only",
         beyond_single="a constant is rounded: its dtype is that of x",
@@ -113,13 +112,12 @@ def elements(torch, graph, memory, values):
     disposable=True,
 )  # fmt: skip
 def lowered(xp, program, shape, layout, kind, mix, dynamic):
+    import torch
     from torch._inductor import ir, lowering
     from torch._inductor.decomposition import select_decomp_table
     from torch._inductor.graph import GraphLowering
     from torch._inductor.virtualized import V
     from torch.fx.experimental.proxy_tensor import make_fx
-
-    import torch
 
     add = xp.contribute.add
     library, op = registered(torch, add.TOKEN_SHIFT, add.token_shift, add.token_shift)

@@ -1,7 +1,7 @@
 """A case about PyTorch holds what it says, a patch changes only what it may, and an examination is not fooled."""
 
 import ast
-import textwrap
+import itertools
 
 import pytest
 from hypothesis import example, given
@@ -57,7 +57,7 @@ def test_the_hunks_of_a_patch_are_applied_where_they_belong():
     {
         "": "changes nothing",
         "Here it is:\n" + PATCH: "belongs to no hunk",
-        PATCH.replace("torch/a.py", "torch/c.py"): "torch/c.py, which no mend of this case needs to change",
+        PATCH.replace("torch/a.py", "torch/c.py"): "torch/c.py, which is no Python file of PyTorch",
         PATCH.replace("b/torch/a.py", "b/../../a.py"): "names ../../a.py",
         PATCH.replace("b/torch/a.py", "/etc/passwd"): "names /etc/passwd",
         PATCH.replace("--- a/torch/a.py\n+++ b/torch/a.py\n", ""): "no file is named before it",
@@ -66,7 +66,7 @@ def test_the_hunks_of_a_patch_are_applied_where_they_belong():
         PATCH.replace("@@ -3,7 +3,7 @@", "@@ -3,9 +3,9 @@"): "fewer or more lines than it says",
         PATCH.replace("+line_5 = 50", "+line_5 = ("): "is no Python",
         PATCH.replace("+line_5 = 50", f"+line_5 = '{'x' * 30_000}'"): "at most 20000 are allowed",
-        "--- a/torch/a.py": "names no file",
+        "--- a/torch/a.py": "names nothing",
         "deleted file mode 100644\n" + PATCH: "belongs to no hunk",
         PATCH + "rename to torch/d.py\n": "belongs to no hunk",
     }.items(),
@@ -171,7 +171,21 @@ PROGRAMS = {
     "def f(torch):\n" + "    torch.ones(1)\n" * 40 + "    return 1": "statements",
     "def f(torch):\n    while True:\n        pass": "",
     "def f(torch):\n    return torch.utils.data.dataset.bisect": "raises an error on both",
+    "def f(torch):\n    torch.fx.Graph().on_generate_code(lambda old: lambda lines: ['import os'])": "public names",
+    "def f(torch):\n    class A:\n        def __repr__(self):\n            return '1'\n    return A()": "says of itself",
 }
+
+
+def test_a_text_that_fx_compiles_leads_to_no_other_module():
+    text = """def f(torch):
+        class A:
+            def __repr__(self):
+                return "__import__('os').getpid()"
+
+        graph = torch.fx.Graph()
+        graph.output(graph.placeholder("x", default_value=A()))
+        return torch.fx.GraphModule(torch.nn.Module(), graph)()"""
+    assert "a text names __import__" in str(changes.on_pytorch(text))
 
 
 @pytest.mark.parametrize("program, why", sweep([*PROGRAMS.items()], keep=[("print(5)", "it is no function")]))
@@ -245,8 +259,12 @@ def test_a_test_that_decides_earns_nothing_for_the_other_decision(number):
         assert is_right or "the other one" in decided.message
 
 
-# A line that an attacker adds at the beginning of a file of the patient
-ATTACKS = [
+@pytest.mark.parametrize("examine", [changes.together, changes.merged])
+def test_the_milestone_of_a_lab_in_which_an_answer_cannot_be_called_is_not_passed(examine):
+    assert verdict(examine(NUMBER), {"error": "NameError"}).outcome == DISAGREED
+
+
+ATTACKS = [  # a line that an attacker adds at the end of a file of the patient
     "import os; os._exit(0)",
     "import sys; print('{\"result\": 1}'); sys.stdout.flush()",
     "raise KeyboardInterrupt",
@@ -256,18 +274,30 @@ ATTACKS = [
     "from autograder.engine import patient_side; patient_side.observe_call = lambda *a: {'dict': []}",
     "open('/packages/torch/version.py', 'w').write('')",
     "import socket; socket.create_connection(('127.0.0.1', 80))",
+    "import glob, marshal; exec(marshal.loads(open(glob.glob(f'{__file__[:-13]}/__pycache__/transforms.*')[0], 'rb').read()[16:]))",
+]
+WITHOUT_A_COMPILER = [
+    "import os; os.environ['TORCH_COMPILE_DISABLE'] = '1'",
+    "import torch; torch.compile = lambda model=None, **settings: model or (lambda each: each)",
+    "import torch; torch._dynamo.config.disable = True",
 ]
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("line", ATTACKS)
-def test_a_patch_that_attacks_earns_nothing(line):
-    case = find_case(NUMBER)
-    files = {name: text for name, text in case.patient.items() if name in case.needs}
-    name = case.at[0]
-    begin = textwrap.dedent(files[name])
-    place = ast.parse(begin).body[1].lineno - 1  # behind the docstring or the first import
-    rows = begin.splitlines(keepends=True)
-    attacked = "".join([*rows[:place], f"{line}\n", *rows[place:]])
-    patch = diff(files, files | {name: attacked})
-    assert verdict(changes.mended(NUMBER), patch).outcome == DISAGREED
+@pytest.mark.parametrize(
+    "number, line", [*itertools.product([NUMBER], ATTACKS), *itertools.product(["15d.5"], WITHOUT_A_COMPILER)]
+)
+def test_a_patch_that_attacks_earns_nothing(number, line):
+    case = find_case(number)
+    files, name = {name: text for name, text in case.patient.items() if name in case.needs}, case.at[0]
+    patch = diff(files, files | {name: f"{files[name]}\n\n{line}\n"})
+    assert verdict(changes.mended(number), patch).outcome == DISAGREED
+
+
+@pytest.mark.sweep
+def test_a_mend_changes_the_files_that_belong_and_a_comment_tells_nothing_of_them():
+    case, other = find_case(NUMBER), "torch/version.py"
+    mend = diff(case.patient, case.with_mend(next(iter(case.right.values()))))
+    comment = diff({other: changes.installed(other)}, {other: f"{changes.installed(other)}# a comment\n"})
+    assert "the symptom is still there" in verdict(changes.mended(NUMBER), comment).message
+    assert f"changes {other}, which no mend" in verdict(changes.mended(NUMBER), comment + mend).message
