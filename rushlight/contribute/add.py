@@ -428,8 +428,8 @@ def softcap_derivative() -> str:
     is `auto_element_wise` as for every operator that treats each element alone.
 
     The formula is an expression of C++ in `grad` (the gradient of the result), `self`, `result`, `cap`, and numbers. Here it has
-    only the signs + - * / ( ) and the methods pow, square, tanh, conj, mul, div, sub, rsub, add and neg, which Python reads in the
-    same way. It is right for each cap other than 0.
+    only the signs + - * / ( ) and the methods pow, square, tanh, conj, mul, div, sub, add and neg, which Python reads in the same
+    way, but for 1 / 2, which is 0 in C++. It is right for each cap other than 0.
 
     torchgen makes a node of autograd of the entry. The node saves what the formula names. `softcap_` overwrites self, so for it
     torchgen would have to copy self first, and the result is in memory in any case: the formula does not name `self`.

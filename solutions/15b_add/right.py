@@ -31,6 +31,18 @@ def legendre_p__by_prims(x, n):
     return compute(x)
 
 
+def legendre_p__by_quotients(x, n):
+    x = x.to(torch.get_default_dtype()) if not x.is_floating_point() else x
+    if n > -1 and int(n) < 1:
+        return torch.ones_like(x)
+    if n <= -1:
+        return torch.zeros_like(x)
+    p, q = torch.ones_like(x), x.mul(1)
+    for k in range(1, int(n)):
+        p, q = q, (2 * k + 1) / (k + 1) * x * q - k / (k + 1) * p
+    return q
+
+
 def legendre_p__recursive(x, n):
     if not x.dtype.is_floating_point:
         x = x.to(torch.get_default_dtype())
@@ -202,7 +214,7 @@ def peaks_fake__asks_nonzero(x, threshold):
 def normalize_fake__of_moved_tensors(x, weight=None, *, dim=-1, dtype=None):
     exact = torch.promote_types(x.dtype, torch.float32)
     rows = torch.empty_like(x.movedim(dim, -1), dtype=exact, memory_format=torch.contiguous_format)
-    product = rows if weight is None else rows * torch.ones((), dtype=weight.dtype).expand(1)
+    product = rows if weight is None else rows * torch.ones(1, dtype=weight.dtype, device=x.device)
     return product.to(dtype or product.dtype).movedim(-1, dim), rows.sum(-1)
 
 
@@ -359,7 +371,7 @@ def softcap_entries__of_a_loop():
         text += f"- func: {name}(Tensor{write} self, float cap=30.0{tail}) -> {result}\n  device_check: NoCheck\n"
         if tail:
             text += "  structured: True\n  structured_inherits: TensorIteratorBase\n"
-            text += "  dispatch:\n    CPU: softcap_out\n    CUDA: softcap_out\n"
+            text += "  dispatch:\n    CUDA: softcap_out\n    CPU: softcap_out\n"
         else:
             text += "  structured_delegate: softcap.out\n  variants: " + ("method\n" if write else "method, function\n")
         text += "  tags: [pointwise]\n"

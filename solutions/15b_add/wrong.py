@@ -15,6 +15,17 @@ from ..shared import copied, edited
 legendre_p__asks_the_operator = edited(
     add.legendre_p, ("degree = int(n)", "return torch.special.legendre_polynomial_p(x, n)")
 )
+legendre_p__of_float32 = edited(add.legendre_p, ("torch.get_default_dtype()", "torch.float32"))
+
+
+def legendre_p__another_program_for_tracers(x, n):
+    from torch.utils._python_dispatch import _get_current_dispatch_mode
+
+    if _get_current_dispatch_mode() is not None:
+        return torch.ones_like(x)
+    return torch.special.legendre_polynomial_p(x, n)
+
+
 legendre_p__keeps_integers = edited(
     add.legendre_p, ("x.to(x.dtype if x.is_floating_point() else torch.get_default_dtype())", "x * 1")
 )
@@ -215,6 +226,7 @@ addcmul_is_safe__contiguous_operands = edited(
 addcmul_is_safe__the_dtype_of_the_sum = edited(
     add.addcmul_is_safe, ("{fake.dtype for fake in fakes}", '{fakes[2].dtype, total.meta["val"].dtype}')
 )
+addcmul_is_safe__of_two_dtypes = edited(add.addcmul_is_safe, ("for fake in fakes}", "for fake in fakes[:2]}"))
 addcmul_is_safe__rounds = edited(add.addcmul_is_safe, (", torch.float16, torch.bfloat16", ""))
 addcmul_is_safe__of_bools = edited(add.addcmul_is_safe, ("torch.bool, ", ""))
 addcmul_is_safe__floating_only = edited(
@@ -299,6 +311,9 @@ normalize_fake__contiguous = edited(
     ("x.new_empty([*sizes, length], dtype=dtype)", "x.new_empty(x.shape, dtype=dtype)"),
     ("result.movedim(-1, dim)", "result"),
 )
+normalize_fake__on_the_cpu = edited(
+    add.normalize_fake, ("x.new_empty([*sizes, length], dtype=dtype)", "torch.empty([*sizes, length], dtype=dtype)")
+)
 normalize_fake__like_x = edited(
     add.normalize_fake,
     ("x.new_empty([*sizes, length], dtype=dtype)", "torch.empty_like(x, dtype=dtype)"),
@@ -339,6 +354,7 @@ def normalize_fake__calls_the_kernel(x, weight=None, *, dim=-1, dtype=None):
     return add.normalize(x, weight, dim=dim, dtype=dtype)
 
 
+peaks_fake__on_the_cpu = edited(add.peaks_fake, ("x.new_empty([count])", "torch.empty([count], dtype=x.dtype)"))
 peaks_fake__two_counts = edited(
     add.peaks_fake, ("[x.dim(), count]", "[x.dim(), torch.library.get_ctx().new_dynamic_size(min=0)]")
 )
@@ -555,6 +571,7 @@ softcap_derivative__of_tanh = edited(
 )
 softcap_derivative__divides_again = edited(add.softcap_derivative, (".pow(2))", ".pow(2)) / cap"))
 softcap_derivative__without_grad = edited(add.softcap_derivative, ("grad * (", "("))
+softcap_derivative__a_half_of_python = edited(add.softcap_derivative, ("pow(2))", "pow(2)) * (1 / 2) * 2"))
 softcap_derivative__linear = edited(add.softcap_derivative, ("auto_element_wise", "auto_linear"))
 softcap_derivative__no_forward = edited(add.softcap_derivative, ("  result: auto_element_wise\n", ""))
 softcap_derivative__without_the_default = edited(add.softcap_derivative, ("cap=30.0", "cap"))

@@ -117,7 +117,7 @@ def hidden__batch_and_channels_swapped(torch):
     return torch.compile(f)(x)
 
 
-def hidden__other_orders_of_dimensions(torch):
+def kept__other_orders_of_dimensions(torch):
     from torch._decomp import decomposition_table
 
     def strides(x):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import contextmanager
 from functools import cache
 
 from ...engine.check import program
@@ -31,7 +32,7 @@ def points_at(torch, shape, kind, layout, nan=False):
     x = numbers(torch, shape, 2) * (1 if kind.startswith("float") else 4)
     if kind == "uint8":
         x = x.abs()
-    if nan and x.numel():
+    if nan and x.numel() and kind.startswith("float"):
         x.view(-1)[0] = math.nan
     return with_layout(torch, x.to(getattr(torch, kind)), layout)
 
@@ -53,19 +54,31 @@ def core_decompositions():
 
 
 def left_over(torch, function, x, more=None):
-    """The operators of a function's graph that are not core, and the number of guards on sizes."""
+    """The operators of a function's graph that are not core, the number of guards on sizes, and what the graph computes."""
     from torch.fx.experimental.proxy_tensor import make_fx
 
     graph = make_fx(function, {**core_decompositions(), **(more or {})}, tracing_mode="symbolic")(x)
     targets = {node.target for node in graph.graph.nodes if node.op == "call_function"}
     operators = [target for target in targets if isinstance(target, torch._ops.OpOverload)]
-    return sorted(str(op) for op in operators if torch.Tag.core not in op.tags), len(graph.shape_env.guards)
+    beyond = sorted(str(op) for op in operators if torch.Tag.core not in op.tags)
+    return beyond, len(graph.shape_env.guards), copied(graph(x))
 
 
-point = defaults(shape=[2, 3], n=3, kind="float32", layout="", nan=False)
+@contextmanager
+def default_dtype(torch, kind):
+    """Within: torch's default dtype is this one."""
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(getattr(torch, kind))
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)
+
+
+point = defaults(shape=[2, 3], n=3, kind="float32", layout="", nan=False, default="float32")
 _CASES = {
     "shape": lambda st: sizes(st, (0, 3), 4), "n": [*DEGREES], "kind": [*KINDS], "layout": [*LAYOUTS],
-    "nan": [False, False, True],
+    "nan": [False, False, True], "default": ["float32", "float32", "float64"],
 }  # fmt: skip
 
 
@@ -79,6 +92,7 @@ def is_tensor(tree):
 
 
 HINT = explained(
+    captured="the graph that is captured gives another result: a tracer sees one program, whatever runs",
     not_core="the graph has an operator that is not core: a compiler calls its kernel, or refuses the graph",
     guards="a size is compared: with symbols for sizes, the graph is right for some sizes only",
     alone="the result shares memory with x: a later write to one of them changes the other",
@@ -95,6 +109,7 @@ HINT = explained(
           ((-1, "float32"), (0, "float32"), (1, "float32"), (1, "int64"), (2, "float32"), (3, "int64"))),
         *(point(shape=shape, n=n) for shape in ([], [0], [2, 0], [1]) for n in (-1, 0, 1, 3)),
         *(point(nan=True, n=n, kind="float64") for n in (-1, 0, 1, 2, 4)),
+        *(point(kind=kind, default="float64") for kind in ("int64", "bool", "float32")),
         point([2, 3, 4], layout="backwards"), point([2, 2, 3], 4, "float64", "gaps"),
     ],
     hint=first_of(
@@ -104,36 +119,38 @@ HINT = explained(
             other_dtype,
             "the dtype is that of x if x is floating. For integers and bool, result and calculation have torch's default dtype",
         ),
+        when("nan", "P_0 and a negative degree are numbers at nan too; from n = 2 on, nan gives nan"),
         when(lambda case: case["n"] != int(case["n"]), "the operator cuts off the fraction of n, towards 0"),
         when(lambda case: case["n"] < 0, "a negative degree gives 0"),
-        when("nan", "P_0 and a negative degree are numbers at nan too; from n = 2 on, nan gives nan"),
     ),
     draws=40,
 )  # fmt: skip
-def legendre(xp, shape, n, kind, layout, nan):
+def legendre(xp, shape, n, kind, layout, nan, default):
     import torch
 
     x = points_at(torch, shape, kind, layout, nan)
     before = copied(x)
-    result = xp.contribute.add.legendre_p(x, n)
-    beyond, guards = left_over(torch, lambda x: xp.contribute.add.legendre_p(x, n), x)
+    with default_dtype(torch, default):
+        result = xp.contribute.add.legendre_p(x, n)
+        beyond, guards, captured = left_over(torch, lambda x: xp.contribute.add.legendre_p(x, n), x)
     seen = {
         "result": copied(result),
         "strides": strides(result),
         "alone": alone(result, x),
         "x": torch.equal(x.nan_to_num(9), before.nan_to_num(9)),
     }
-    return seen | {"not core": beyond, "guards": guards}
+    return seen | {"not core": beyond, "guards": guards, "captured": captured}
 
 
 @legendre.oracle
-def legendre_by_torch(torch, shape, n, kind, layout, nan):
+def legendre_by_torch(torch, shape, n, kind, layout, nan, default):
     x = points_at(torch, shape, kind, layout, nan)
-    result = torch.special.legendre_polynomial_p(x, n)
+    with default_dtype(torch, default):
+        result = torch.special.legendre_polynomial_p(x, n)
     if n >= 2:
         result[x.isnan()] = math.nan  # the kernel returns a number that it has never written
     seen = {"result": copied(result), "strides": strides(result), "alone": True, "x": True}
-    return seen | {"not core": [], "guards": 0}
+    return seen | {"not core": [], "guards": 0, "captured": copied(result)}
 
 
 # In a table ----------------------------------------------------------------------------------------------------------
@@ -193,7 +210,7 @@ def tabled(torch, make, n, kind, out, out_kind):
         "keys": keys,
         "is new": table is not again,
         "elsewhere": [name for name, part in global_decomposition_table.items() if part != registered[name]],
-        "functional": copied(functions[0](x, n)),
+        "functional": copied(functions[0](x, n=n)),
         "graph": left_over(torch, lambda x: op.n_scalar(x, n), x, table)[0],
         "refused": refused, "returned": bool(refused) or returned is target,
     } | written(refused, target, view)  # fmt: skip

@@ -40,7 +40,7 @@ def metadata(x):
 
 # Sizes from sizes ----------------------------------------------------------------------------------------------------
 
-vector = defaults(shape=[2, 3], kind="float32", layout="", dim=-1, weight=None, dtype=None)
+vector = defaults(shape=[2, 3], kind="float32", layout="", dim=-1, weight=None, dtype=None, device="cpu")
 
 
 def settled(case):
@@ -52,6 +52,7 @@ def normalize_cases(st):
     parts = {
         "shape": several((0, 4), 1, 3), "kind": [*KINDS], "layout": ["", "gaps", "backwards", "equal"], "dim": (0, 5),
         "weight": [None, "float16", "float32", "float64", "int64"], "dtype": [None, None, "float16", "float64", "int32"],
+        "device": ["cpu", "cpu", "meta"],
     }  # fmt: skip
     return drawn(**parts)(st).map(settled)
 
@@ -74,6 +75,7 @@ def arguments(torch, shape, kind, layout, dim, weight, dtype):
         *(vector([2, 3, 4], dim=dim, layout=layout) for dim in (0, 1, 2, -3, -2) for layout in ("", "backwards", "gaps")),
         *(vector([3, 3, 2], dim=dim, layout="equal", weight="float64") for dim in (0, 1)),
         *(vector(shape) for shape in ([3], [1], [0], [0, 3], [3, 0], [1, 4])), vector([3], dim=0, weight="int64", kind="int64"),
+        *(vector(device="meta", dim=dim, weight=weight) for dim in (0, 1) for weight in (None, "float64")),
         vector([4, 3], kind="float64", weight="float32", dtype="float64"), vector(kind="float16", weight="float16", dim=0),
     ],
     hint=explained(
@@ -84,7 +86,7 @@ def arguments(torch, shape, kind, layout, dim, weight, dtype):
     ),
     draws=30,
 )  # fmt: skip
-def normalized(xp, **case):
+def normalized(xp, device, **case):
     import torch
     from torch._subclasses.fake_tensor import FakeTensorMode
     from torch.fx.experimental.symbolic_shapes import ShapeEnv
@@ -94,7 +96,7 @@ def normalized(xp, **case):
     x, weight, options = arguments(torch, **case)
     environment = ShapeEnv(duck_shape=False)
     mode = FakeTensorMode(shape_env=environment)
-    fakes = [tensor if tensor is None else mode.from_tensor(tensor, static_shapes=False) for tensor in (x, weight)]
+    fakes = [each if each is None else mode.from_tensor(each.to(device), static_shapes=False) for each in (x, weight)]
     with mode:
         results = op(*fakes, **options)
     shown = {"result": metadata(results[0]), "norm": metadata(results[1])}
@@ -105,30 +107,30 @@ def normalized(xp, **case):
 
 
 @normalized.oracle
-def normalized_by_the_kernel(torch, **case):
+def normalized_by_the_kernel(torch, device, **case):
     from rushlight.contribute.add import normalize
 
     x, weight, options = arguments(torch, **case)
     results = normalize(x, weight, **options)
-    shown = {"result": metadata(results[0]), "norm": metadata(results[1])}
+    shown = {"result": metadata(results[0]) | {"device": device}, "norm": metadata(results[1]) | {"device": device}}
     shown["symbols"] = [[size > 1 for size in result.shape] for result in results]
     return shown | {"guards": 0, "x": True}
 
 
 # A size from data ----------------------------------------------------------------------------------------------------
 
-heights = defaults(shape=[2, 3], kind="float64", layout="", thresholds=[0.0, 0.5, 9.0])
+heights = defaults(shape=[2, 3], kind="float64", layout="", thresholds=[0.0, 0.5, 9.0], device="cpu")
 
 
 @program(
     "contribute.add.peaks_fake",
     cases=drawn(
         shape=several((2, 4), 1, 3), kind=["float32", "float64", "int64"], layout=["", "backwards"],
-        thresholds=several([-9.0, 0.0, 0.5, 1.0, 1.25, 9.0], 2, 4),
+        thresholds=several([-9.0, 0.0, 0.5, 1.0, 1.25, 9.0], 2, 4), device=["cpu", "cpu", "meta"],
     ),
     edges=[
         heights(), heights([5], "float32"), heights([2, 2, 3], "int64"), heights([3, 2], layout="backwards"),
-        heights([3, 2], thresholds=[9.0, -9.0, 1.25]),
+        heights([3, 2], thresholds=[9.0, -9.0, 1.25]), heights(device="meta"), heights([5], device="meta"),
     ],
     hint=explained(
             unknown="the count depends on the data: one symbol without a value, from new_dynamic_size",
@@ -142,7 +144,7 @@ heights = defaults(shape=[2, 3], kind="float64", layout="", thresholds=[0.0, 0.5
     draws=4,
     disposable=True,
 )  # fmt: skip
-def peaked(xp, shape, kind, layout, thresholds):
+def peaked(xp, shape, kind, layout, thresholds, device):
     import torch
     from torch._subclasses.fake_tensor import FakeTensorMode
     from torch.fx.experimental.symbolic_shapes import ShapeEnv
@@ -151,8 +153,9 @@ def peaked(xp, shape, kind, layout, thresholds):
     library, op = registered(torch, add.PEAKS, add.peaks, add.peaks_fake)
     x, environment = array(torch, shape, kind, layout), ShapeEnv(duck_shape=False)
     mode = FakeTensorMode(shape_env=environment)
+    fake = mode.from_tensor(x.to(device), static_shapes=False)
     with mode:
-        values, places = op(mode.from_tensor(x, static_shapes=False), 0.5)
+        values, places = op(fake, 0.5)
     symbols = {str(size) for result in (values, places) for size in result.shape if not size_is_known(size)}
     ranges = [environment.var_to_range[size.node.expr] for size in values.shape if not size_is_known(size)]
     shown = {
@@ -204,12 +207,12 @@ def compiled(torch, op, x, thresholds):
 
 
 @peaked.oracle
-def peaked_by_the_kernel(torch, shape, kind, layout, thresholds):
+def peaked_by_the_kernel(torch, shape, kind, layout, thresholds, device):
     from rushlight.contribute.add import peaks
 
     x = array(torch, shape, kind, layout)
     values, places = peaks(x, 0.5)
-    known = {"dtype": values.dtype, "device": "cpu"}
+    known = {"dtype": values.dtype, "device": device}
     return {
         "unknown": 1, "together": True, "least": [0], "most": [True],
         "values": {"sizes": ["n"], "strides": [1]} | known,

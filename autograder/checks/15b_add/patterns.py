@@ -95,7 +95,8 @@ def edges():
     yield from (usual(program) for program in PROGRAMS)
     yield from (usual(kinds=[kind] * 3) for kind in DTYPES)
     for mixed in (["float64", "float32", "float32"], ["float32", "float32", "float64"], ["int64", "float32", "float32"],
-                  ["float32", "int64", "float32"], ["int32", "int32", "int64"], ["bool", "int64", "int64"]):  # fmt: skip
+                  ["float32", "int64", "float32"], ["float32", "float32", "int64"],
+                  ["int32", "int32", "int64"], ["bool", "int64", "int64"]):  # fmt: skip
         yield from (usual(program, kinds=mixed) for program in ("product first", "product second"))
     for layouts in (["backwards", "", ""], ["", "", "backwards"], ["backwards", "backwards", ""], ["backwards"] * 3):
         yield from (usual(program, layouts=layouts) for program in ("product first", "product second", "chain"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import io
 import os
@@ -141,7 +142,7 @@ MADE = [  # families that PyTorch's file does not have
 RULES = {  # by a pattern in a file's name, the first that fits
     "RegisterSchema": "the schema of each operator is registered in RegisterSchema.cpp",
     r"Register(\w*MPS|XPU|MTIA)": "the keys in IGNORED_KEYS need another build",
-    "ImplicitAutograd.cpp": "an entry without a dispatch is composite, if it does not delegate",
+    "ImplicitAutograd.cpp": "an entry without a dispatch is composite, if it does not delegate; an empty dispatch is one",
     "NonFunctional.cpp": "torchgen writes kernels of a structured family, for Meta and CompositeExplicitAutogradNonFunctional",
     "RegisterMeta": "torchgen writes kernels for Meta: of structured families, and in place where backends alone have kernels",
     "Register": "each key of a dispatch has a file Register and its name",
@@ -216,7 +217,8 @@ def described(function, indices):
         "schema": str(function.func),
         "variants": sorted(variant.name for variant in function.variants),
         "structured": [function.structured, str(function.structured_delegate), str(function.structured_inherits)],
-        "dispatch": dispatch,
+        "dispatch": dict(sorted(dispatch.items())),
+        "autogen": sorted(map(str, function.autogen)),
         "device check": function.device_check.name,
         "tags": sorted(function.tags),
     }
@@ -264,7 +266,7 @@ def entries_by_torchgen(torch):
 
 # Its derivative ------------------------------------------------------------------------------------------------------
 
-METHODS = "pow square tanh conj mul div sub rsub add neg"
+METHODS = "pow square tanh conj mul div sub add neg"
 NAMES = {"grad", "self", "result", "cap", "self_t", "self_p"}
 
 
@@ -281,7 +283,21 @@ def evaluated(formula, values):
         raise ValueError(f"the formula has more than the names, signs and methods of the contract: {formula}")
     if "**" in formula:
         raise ValueError("C++ has no **")
+    for node in ast.walk(ast.parse(formula.strip(), mode="eval")):
+        if (
+            isinstance(node, ast.BinOp)
+            and isinstance(node.op, ast.Div)
+            and is_whole(node.left)
+            and is_whole(node.right)
+        ):
+            raise ValueError(f"in C++ the quotient of two whole numbers is a whole number: {ast.unparse(node)}")
     return eval(formula, {"__builtins__": {}}, values)
+
+
+def is_whole(node):
+    """Whether an expression is made of whole numbers only."""
+    names = any(isinstance(part, ast.Name) for part in ast.walk(node))
+    return not names and all(isinstance(part.value, int) for part in ast.walk(node) if isinstance(part, ast.Constant))
 
 
 @program(

@@ -261,7 +261,7 @@ def test_a_test_that_decides_earns_nothing_for_the_other_decision(number):
 
 @pytest.mark.parametrize("examine", [changes.together, changes.merged])
 def test_the_milestone_of_a_lab_in_which_an_answer_cannot_be_called_is_not_passed(examine):
-    assert verdict(examine(NUMBER), {"error": "NameError"}).outcome == DISAGREED
+    assert verdict(examine(NUMBER), {"error": ["NameError"], "type": "NameError", "message": ""}).outcome == DISAGREED
 
 
 ATTACKS = [  # a line that an attacker adds at the end of a file of the patient
