@@ -14,6 +14,7 @@ COURSE = _GRADER / "shipped" if _IS_WHEEL else _GRADER.parent  # the course's fi
 ROOT = Path.cwd() if _IS_WHEEL else COURSE  # where work and classes are
 RELEASED, SOURCES, READINGS = COURSE / "labs", COURSE / "solutions", COURSE / "phases"
 WORK = ROOT / "work"
+FOR_ASSISTANTS = Path(__file__).parent / "classroom" / "agents.md"  # what an assistant does for a student, and what not
 
 
 def classroom() -> Path:

@@ -22,7 +22,7 @@ from pathlib import Path
 import nbformat
 
 from .. import translation
-from ..course import COURSE, READINGS, RELEASED, replacing
+from ..course import COURSE, FOR_ASSISTANTS, READINGS, RELEASED, replacing
 from ..engine import changes, patients, practice
 from ..engine.check import CLINIC, find, function_of
 from ..engine.edition import body_lines, check_files, file_of, framework_files
@@ -87,6 +87,7 @@ def release(course: Course, labs: list[Lab], folder: Path, core: bool = False, l
                 _README.read_text(encoding="utf-8"), translation.say(language, "class/readme")
             )
             _write(copy / "README.md", readme.format(labs=", ".join(map(str, labs)), last=labs[-1].number))
+            shutil.copy(FOR_ASSISTANTS, copy / "AGENTS.md")
             for path in filter(None, (practice.fresh(lab.name) for lab in labs)):
                 (copy / practice.FOLDER.name).mkdir(exist_ok=True)
                 shutil.copy(path, copy / practice.FOLDER.name)

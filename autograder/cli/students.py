@@ -21,7 +21,7 @@ import click
 from rich.table import Column, Table
 from rich.text import Text
 
-from ..course import COURSE, READINGS, ROOT, cache_folder, replacing, set_environment
+from ..course import COURSE, FOR_ASSISTANTS, READINGS, ROOT, WORK, cache_folder, replacing, set_environment
 from ..language import ENGLISH, language_of, speak, speaking
 from ..model import Course, Lab, check_name, lab_names, read_notebook
 from ..text import printable
@@ -57,6 +57,8 @@ def lab(lab: str | None, more: tuple[str, ...], no_open: bool, language: str) ->
         with speaking(language):
             path = short(copy)
             said = speak("copied the lab to {path}; it is yours, and nothing here will overwrite it", path=path)
+    if FOR_ASSISTANTS.exists():  # a class repository has it at its top
+        _copy_missing(FOR_ASSISTANTS, WORK / "AGENTS.md")
     if COURSE != ROOT:  # an installed wheel: the links of the notebook lead to the reading, whose links lead to others
         shutil.copytree(READINGS, ROOT / "phases", dirs_exist_ok=True, copy_function=_copy_missing)
     if line := _other_build():
@@ -71,7 +73,7 @@ def lab(lab: str | None, more: tuple[str, ...], no_open: bool, language: str) ->
     return _open(copy, said, more)
 
 
-def _copy_missing(source: str, target: str) -> None:
+def _copy_missing(source: str | Path, target: str | Path) -> None:
     """Copy a file unless there is one already, which may be somebody's own."""
     if not Path(target).exists():
         shutil.copyfile(source, target)

@@ -264,9 +264,12 @@ def test_a_lab_is_copied_once_and_never_overwritten(root, tmp_path):
     copy = course / "work" / "01a_views" / "01a_views.ipynb"
     subprocess.run(command, cwd=course, check=True, capture_output=True)
     assert copy.read_text() == (root / "labs" / "01a_views" / "01a_views.ipynb").read_text()
-    copy.write_text("mine")
+    rules = course / "work" / "AGENTS.md"
+    assert "What the student does alone" in rules.read_text()
+    for path in (copy, rules):
+        path.write_text("mine")
     subprocess.run(command, cwd=course, check=True, capture_output=True)
-    assert copy.read_text() == "mine"
+    assert copy.read_text() == rules.read_text() == "mine"
 
 
 @pytest.mark.sweep

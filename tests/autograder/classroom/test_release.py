@@ -50,6 +50,10 @@ def test_no_answer_is_in_it(course):
         assert function.name in text
 
 
+def test_it_says_to_assistants_what_the_student_does_alone(course):
+    assert "What the student does alone" in (course / "AGENTS.md").read_text(encoding="utf-8")
+
+
 def test_the_recordings_that_checks_and_readings_use_are_in_it(course):
     assert [*(course / "phases" / "recorded").rglob("*.json.gz")]
 
