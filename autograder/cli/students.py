@@ -21,7 +21,7 @@ import click
 from rich.table import Column, Table
 from rich.text import Text
 
-from ..course import COURSE, FOR_ASSISTANTS, READINGS, ROOT, WORK, cache_folder, replacing, set_environment
+from ..course import COURSE, FOR_ASSISTANTS, READINGS, ROOT, cache_folder, replacing, set_environment
 from ..language import ENGLISH, language_of, speak, speaking
 from ..model import Course, Lab, check_name, lab_names, read_notebook
 from ..text import printable
@@ -54,11 +54,11 @@ def lab(lab: str | None, more: tuple[str, ...], no_open: bool, language: str) ->
             copy_lab(wanted, language, copy)
         else:
             shutil.copytree(wanted.todays_path.parent, copy.parent, dirs_exist_ok=True)
+        if FOR_ASSISTANTS.exists():  # a class repository has it at its top
+            _copy_missing(FOR_ASSISTANTS, copy.parents[1] / "AGENTS.md")
         with speaking(language):
             path = short(copy)
             said = speak("copied the lab to {path}; it is yours, and nothing here will overwrite it", path=path)
-    if FOR_ASSISTANTS.exists():  # a class repository has it at its top
-        _copy_missing(FOR_ASSISTANTS, WORK / "AGENTS.md")
     if COURSE != ROOT:  # an installed wheel: the links of the notebook lead to the reading, whose links lead to others
         shutil.copytree(READINGS, ROOT / "phases", dirs_exist_ok=True, copy_function=_copy_missing)
     if line := _other_build():
