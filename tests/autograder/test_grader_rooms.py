@@ -20,7 +20,8 @@ KNOWS = {
     "notebook": "course language model engine",
     "author": "course language model engine translation",
     "classroom": "course language text model engine author translation",
-    "cli": "course language text model engine notebook author classroom translation",
+    "exam": "course language text model engine author classroom",
+    "cli": "course language text model engine notebook author classroom exam translation",
 }
 
 

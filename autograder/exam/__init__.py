@@ -1,0 +1,1 @@
+"""Exams from each student's own code: drawn, taken in a browser or on paper, and marked by running."""
