@@ -38,6 +38,7 @@ CODE = {  # catalogues of what code says, and the files that say it
             f"autograder/classroom/{name}.py"
             for name in ("feedback", "report", "items", "grade", "late", "join", "restore")
         ),
+        "autograder/exam/*.py",
     ],
     "hints": ["autograder/checks/**/*.py"],
     "site": [
