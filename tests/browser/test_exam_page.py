@@ -1,6 +1,8 @@
 """The page of an exam as a student takes it: by the keyboard, through a crash, in both schemes, and on a narrow screen."""
 
+import json
 import os
+import socket
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -136,9 +138,12 @@ def test_an_exam_is_taken_by_the_keyboard_through_a_crash(page, problems, tmp_pa
 def test_the_page_can_be_read_in_both_schemes_and_on_a_narrow_screen(page, tmp_path, shots, scheme, width):
     page.emulate_media(color_scheme=scheme)
     page.set_viewport_size({"width": width, "height": 800})
-    with serving(sealed(tmp_path), tmp_path) as (address, _):
+    with socket.create_server(("127.0.0.1", 0)) as kernel, serving(sealed(tmp_path), tmp_path) as (address, _):
+        port = kernel.getsockname()[1]
+        about = {"ip": "127.0.0.1", "shell_port": port, "hb_port": port, "jupyter_session": "01a_views.ipynb"}
+        (tmp_path / "runtime" / "kernel-1.json").write_text(json.dumps(about))
         page.goto(address)
-        page.get_by_label("The word that is said").wait_for()
+        page.get_by_text("01a_views.ipynb").wait_for()
         assert page.evaluate(LOW_CONTRAST) == page.evaluate(UNNAMED) == []
         page.screenshot(path=shots / f"exam-word-{scheme}-{width}.png")
         open_paper(page)
