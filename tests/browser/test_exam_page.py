@@ -168,6 +168,25 @@ def test_the_page_can_be_read_in_both_schemes_and_on_a_narrow_screen(page, tmp_p
 
 
 @pytest.mark.sweep
+def test_what_could_not_be_written_is_said_and_saved_later(page, problems, tmp_path):
+    with serving(sealed(tmp_path), tmp_path) as (address, _):
+        page.goto(address)
+        open_paper(page)
+        page.route("**/answer", lambda route: route.fulfill(status=507, json={"problem": "The disk is full."}))
+        page.get_by_label("Two sentences").fill("The last dimension varies fastest.")
+        page.get_by_role("alert").get_by_text("The disk is full.").wait_for()
+        page.get_by_role("button", name="End the exam").click()  # the exam is not ended without it
+        page.get_by_role("dialog").get_by_role("button", name="End the exam").click()
+        page.get_by_role("dialog").wait_for(state="hidden")
+        assert read(tmp_path / "ada.answers", sample()).answers == {}
+        page.unroute("**/answer")
+        page.locator("#item-4-0-state.saved").wait_for()
+        page.get_by_role("alert").get_by_text("The disk is full.").wait_for(state="detached")
+        problems.clear()  # the browser logs the refusals
+        assert read(tmp_path / "ada.answers", sample()).remarks == ["not ended by the student"]
+
+
+@pytest.mark.sweep
 def test_at_the_end_of_the_time_the_page_says_so_and_lets_one_end(page, tmp_path):
     with serving(sealed(tmp_path, sample(minutes=0)), tmp_path) as (address, _):
         page.goto(address)
