@@ -26,8 +26,8 @@ from ..model import Submission, digest, is_added
 from .gradebook import unusable
 
 # nbgrader knows its own tables by name, and leaves this one alone
-_TABLE = "CREATE TABLE IF NOT EXISTS rushlight_answer (grade_id VARCHAR(32) PRIMARY KEY, digest VARCHAR(64) NOT NULL)"
-_KEEP = "INSERT OR REPLACE INTO rushlight_answer VALUES (:grade, :digest)"
+TABLE = "CREATE TABLE IF NOT EXISTS rushlight_answer (grade_id VARCHAR(32) PRIMARY KEY, digest VARCHAR(64) NOT NULL)"
+KEEP = "INSERT OR REPLACE INTO rushlight_answer VALUES (:grade, :digest)"
 _TWO = "SELECT digest FROM rushlight_answer WHERE grade_id IN (:one, :other)"
 # in this order no step reads a table in which all students are
 _KEPT = """
@@ -55,7 +55,7 @@ class SaveGrades(SaveAutoGrades):
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         given = resources["nbgrader"]
         with Gradebook(given["db_url"], "rushlight") as gradebook:
-            gradebook.db.execute(text(_TABLE))
+            gradebook.db.execute(text(TABLE))
             rows = gradebook.db.execute(text(_KEPT), {"lab": given["assignment"], "student": given["student"]})
             self.before, self.now = _by_cell(rows), _entries(nb)
             gradebook.db.commit()
@@ -68,15 +68,22 @@ class SaveGrades(SaveAutoGrades):
         key = cell.metadata.nbgrader.grade_id
         grade = self.gradebook.find_grade(key, self.notebook_id, self.assignment_id, self.student_id)
         if grade.needs_manual_grade or self.before.get(key) != self.now[key]:
-            self.gradebook.db.execute(text(_KEEP), {"grade": grade.id, "digest": self.now[key][0]})
+            self.gradebook.db.execute(text(KEEP), {"grade": grade.id, "digest": self.now[key][0]})
             super()._add_score(cell, resources)  # commits
 
 
 def is_same_answer(gradebook: Gradebook, one: Grade, other: Grade) -> bool:
     """Whether the answers to which two grades belong are the same, as far as the gradebook tells."""
-    gradebook.db.execute(text(_TABLE))
+    gradebook.db.execute(text(TABLE))
     rows = gradebook.db.execute(text(_TWO), {"one": one.id, "other": other.id})
     return len({kept for (kept,) in rows}) < 2
+
+
+def kept_digest(gradebook: Gradebook, grade: str) -> str | None:
+    """The digest of the answer for which a grade was entered, if one is kept."""
+    return gradebook.db.execute(
+        text("SELECT digest FROM rushlight_answer WHERE grade_id = :grade"), {"grade": grade}
+    ).scalar()
 
 
 def is_entered(nb: dict, submission: Submission) -> bool:

@@ -24,9 +24,10 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
@@ -143,8 +144,9 @@ class Trials:
         self.session = Session(lab, isolated, allowance, missing=[])
         self.limit = seconds(SECONDS, is_on_torch(lab.name))
 
-    def own_calls(self, exercise: str, check: str, cases: list[dict]) -> list[Call]:
-        """The calls of the course's own function. No other code has run before it."""
+    def prepare(self, exercise: str) -> str:
+        """Run the lab's cells with the course's own functions, and return the cell of the exercise with its own. No other code has
+        run before it."""
         unneeded, name, own = {*SKIPPED_TAGS, DEMONSTRATION}, exercise.rpartition(".")[2], ""
         for cell in self.session.lab.released["cells"]:
             text, other = "".join(cell["source"]), exercise_name(cell)
@@ -156,7 +158,11 @@ class Trials:
                 and unneeded.isdisjoint(cell["metadata"].get("tags", []))
             ):
                 self.session.run_cell(NotebookNode(source=binding(other) if other else text, metadata={}))
-        return self.calls(own, name, check, cases)
+        return own
+
+    def own_calls(self, exercise: str, check: str, cases: list[dict]) -> list[Call]:
+        """The calls of the course's own function."""
+        return self.calls(self.prepare(exercise), exercise.rpartition(".")[2], check, cases)
 
     def take(self, cell: str) -> None:
         """Let the student's function take the place of the course's own."""
@@ -429,35 +435,41 @@ def questions(
         raise LookupError(f"no questions for {student}: {error}") from None
 
 
+def _questions(
+    submission: Submission, isolated: bool, others: Sequence[Answer], progress: Progress
+) -> tuple[list[Question], list[str]]:
+    return questions(submission, isolated, progress, others)
+
+
 _PROCESSES = multiprocessing.get_context("fork") if sys.platform == "linux" else multiprocessing.get_context("spawn")
 
 
-def _in_process(
-    submission: Submission, isolated: bool, progress: Progress, others: Sequence[Answer]
-) -> tuple[list[Question], list[str]]:
-    """What `questions` returns, from a process of its own. Raises LookupError if it fails, whatever a student brought about."""
+def limited(work: Callable[[Progress], Any], student: str, progress: Progress = lambda *_: None) -> Any:
+    """What `work(progress)` returns, from a process of its own under limits. Raises LookupError if it fails, whatever the student
+    brought about."""
     receiver, sender = _PROCESSES.Pipe(duplex=False)
-    process = _PROCESSES.Process(target=_send_questions, args=(sender, submission, isolated, others))
+    process = _PROCESSES.Process(target=_send_result, args=(sender, work))
     process.start()
     sender.close()
     try:
-        while isinstance(told := receiver.recv(), tuple) and len(told) == 3:
-            progress(*told)
+        while (told := receiver.recv())[0] == "progress":
+            progress(*told[1:])
     except EOFError:
         process.join()
         why = f"more than {CPU_SECONDS} s" if process.exitcode == -signal.SIGPROF else f"exit code {process.exitcode}"
-        told = f"the process that works out the questions ended ({why})"
+        told = "failed", f"the process that works out the questions ended ({why})"
     finally:
         process.kill()
         process.join()
         receiver.close()
-    if isinstance(told, str):
-        raise LookupError(told if submission.student in told else f"no questions for {submission.student}: {told}")
-    return told
+    kind, result = told
+    if kind == "failed":
+        raise LookupError(result if student in result else f"no questions for {student}: {result}")
+    return result
 
 
-def _send_questions(sender: Connection, submission: Submission, isolated: bool, others: Sequence[Answer]) -> None:
-    """Send progress, and then questions and remarks, or in one line why there are none."""
+def _send_result(sender: Connection, work: Callable[[Progress], Any]) -> None:
+    """Send progress, and then the result, or in one line why there is none."""
     if sys.platform == "linux":
         import resource
 
@@ -466,11 +478,11 @@ def _send_questions(sender: Connection, submission: Submission, isolated: bool, 
         )  # SIGPROF ends this process. A sandbox does not inherit the timer
         resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, resource.getrlimit(resource.RLIMIT_DATA)[1]))
     try:
-        sender.send(questions(submission, isolated, lambda *told: sender.send(told), others))
+        sender.send(("done", work(lambda *told: sender.send(("progress", *told)))))
     except LookupError as error:
-        sender.send(str(error.args[0]))
+        sender.send(("failed", str(error.args[0])))
     except Exception as error:
-        sender.send(clean(f"{type(error).__name__}: {error}".partition("\n")[0], LONGEST_CASE))
+        sender.send(("failed", clean(f"{type(error).__name__}: {error}".partition("\n")[0], LONGEST_CASE)))
 
 
 def askable(submission: Submission) -> list[str]:
@@ -605,7 +617,8 @@ def write(
             progress(QUESTIONS * number + done, QUESTIONS * len(submissions), what)
 
         try:
-            asked, remarks = _in_process(submission, isolated, part, others)
+            work = partial(_questions, submission, isolated, others)
+            asked, remarks = limited(work, student, part)
             if not asked:
                 raise LookupError(f"no questions for {student}: {'; '.join(remarks)}")
         except LookupError as error:

@@ -22,8 +22,11 @@ from .lms import UNMARKED, listed
 from .table import policy_of
 
 
+EXAM = "exam_"  # how the name of an exam begins, which is an assignment like a lab
+
+
 class Term(ExportPlugin):
-    """Labs with marks, one in a column. A lab that a student has not handed in is empty. It counts 0, as one not graded."""
+    """Labs and exams with marks, one in a column. A lab that a student has not handed in is empty. It counts 0, as one not graded."""
 
     drop = Integer(
         0, help="How many labs of each student do not count: those with the smallest share of their points."
@@ -33,7 +36,11 @@ class Term(ExportPlugin):
         labs = sorted(assignment.name for assignment in gradebook.assignments if assignment.submissions)
         marks: dict[tuple[str, str], float] = {}
         worth: dict[str, float] = {}
-        for lab in map(Lab, labs):
+        exams = {name for name in labs if name.startswith(EXAM)}
+        for name in exams:
+            worth[name] = gradebook.find_assignment(name).max_score
+            marks |= {(name, entry.student_id): mark_of(entry) for entry in gradebook.assignment_submissions(name)}
+        for lab in (Lab(name) for name in labs if name not in exams):
             renew(gradebook, lab, policy_of(lab))
             worth[lab.name] = gradebook.find_assignment(lab.name).max_score
             marks |= {(lab.name, entry.student_id): mark_of(entry) for entry in submissions(gradebook, lab)}
@@ -42,7 +49,7 @@ class Term(ExportPlugin):
             writer.writerow(["id", "last_name", "first_name", "email", *labs, "dropped", "sum", "maximum", "percent"])
             for student in sorted(gradebook.students, key=lambda student: student.id):
                 own = {lab: marks.get((lab, student.id), 0.0) for lab in labs if worth[lab]}
-                lowest = sorted(own, key=lambda lab: own[lab] / worth[lab])
+                lowest = sorted((lab for lab in own if lab not in exams), key=lambda lab: own[lab] / worth[lab])
                 dropped = lowest[: min(self.drop, len(own) - 1)]
                 total = round(sum(own.values()) - sum(own[lab] for lab in dropped), 2)
                 most = sum(worth[lab] for lab in own if lab not in dropped)
@@ -54,7 +61,7 @@ class Term(ExportPlugin):
 
 
 def _without_mark(lab: str, student: str) -> str:
-    return "not graded" if Submission(Lab(lab), student).folder.is_dir() else ""
+    return "not graded" if not lab.startswith(EXAM) and Submission(Lab(lab), student).folder.is_dir() else ""
 
 
 def remarks(gradebook: Gradebook, progress: Callable[[int, int, str], None]) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """The command `rushlight`."""
 
-from . import authors, instructors, pytorch, students
+from . import authors, exam, instructors, pytorch, students
 from .base import app, main
 
-__all__ = ["app", "authors", "instructors", "main", "pytorch", "students"]
+__all__ = ["app", "authors", "exam", "instructors", "main", "pytorch", "students"]

@@ -67,7 +67,7 @@ class _Commands(click.Group):
 
 _SECTIONS = {
     "Students": ("lab", "check", "status", "board", "run", "pytorch"),
-    "Instructors": ("release", "grade", "watch", "feedback", "marks", "explain", "oral", "alike"),
+    "Instructors": ("release", "grade", "watch", "feedback", "marks", "explain", "exam", "oral", "alike"),
     "Administrators of a hub": ("judge",),
     "Authors": ("build", "plant", "record", "mutants", "translate", "docs"),
 }

@@ -27,7 +27,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, lru_cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -246,7 +246,13 @@ def _link(before: str, record: Record, paper: Paper) -> str:
 
 def _receipt(record: Record) -> str:
     """Eight letters and digits that stand for a record and for all before it."""
-    letters = base64.b32encode(bytes.fromhex(record["link"])).decode()
+    return _letters(record["link"])
+
+
+@lru_cache(64)
+def _letters(link: str) -> str:
+    """Made slowly, so that nobody finds another file with the same letters."""
+    letters = base64.b32encode(hashlib.scrypt(link.encode(), salt=b"receipt", n=2**14, r=8, p=1, dklen=5)).decode()
     return f"{letters[:4]}-{letters[4:8]}"
 
 

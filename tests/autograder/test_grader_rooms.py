@@ -20,7 +20,7 @@ KNOWS = {
     "notebook": "course language model engine",
     "author": "course language model engine translation",
     "classroom": "course language text model engine author translation",
-    "exam": "course language text model engine author classroom",
+    "exam": "course language text model engine checks author classroom",
     "cli": "course language text model engine notebook author classroom exam translation",
 }
 

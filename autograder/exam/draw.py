@@ -1,0 +1,525 @@
+"""The items of a student's exam, drawn from what this student handed in.
+
+Two ask for an input on which a changed copy of the student's own function differs from torch, and for the line. One asks what
+another copy gives in three cases. One is a prediction of the labs in a variant, or else three more cases. The last asks in words
+why a line is there. A function that fails, or was not handed in, is replaced by the course's own.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import random
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..author.mutants import arithmetic, constant, replaceable_nodes
+from ..classroom import walk
+from ..classroom.explain import answers_of, graded
+from ..classroom.oral import limited
+from ..classroom.restore import StudentNotebook
+from ..engine.check import Check, function_of, registry, shown_source
+from ..engine.judge import Judge
+from ..engine.observe import Tree, difference, is_error, result_of, show
+from ..language import language, speak
+from ..model import Lab, Submission
+from .paper import Field, Item, Paper, as_paper
+from .trials import CASES, LONGEST, SHORTEST, Cases, Changed, Function, answerable, checks_of, reference_cell, shown
+from .values import TENSOR, NotAsked, as_text, plain
+
+MINUTES = 40
+FIND, RESULTS, PREDICT, REASON = "find", "results", "predict", "reason"
+TRIED = 14  # changes of a function for an item
+VARIANTS = 30  # of the predictions of a lab, from which each student's is drawn
+MOST_PARAMETERS = 5
+PLAIN_PROGRAM = 6  # lines of the program of a check: a longer one is asked about last
+LONGEST_CONTRACT = 24  # lines
+
+Progress = Callable[[int, int, str], None]
+
+
+@dataclass
+class Key:
+    """What is right for an item: for a change the copies that decide an input, the line, and the results that are asked for."""
+
+    kind: str
+    lab: str
+    check: str
+    cell: str = ""
+    changed: str = ""
+    line: int = 0
+    parameters: dict = field(default_factory=dict)  # a case: its values have the form of an answer
+    expected: list[Tree] = field(default_factory=list)
+    right: list[str] = field(default_factory=list)  # paragraphs of the feedback
+    rubric: str = ""
+    is_own: bool = True
+
+
+@dataclass
+class Exam:
+    """A paper and the keys of its items."""
+
+    paper: Paper
+    keys: dict[str, Key]
+
+    def write(self, path: Path) -> None:
+        text = json.dumps({"paper": asdict(self.paper), "keys": {name: asdict(key) for name, key in self.keys.items()}})
+        path.write_text(text + "\n", encoding="utf-8")
+
+    @classmethod
+    def read(cls, path: Path) -> Exam:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        return cls(as_paper(data["paper"]), {name: Key(**key) for name, key in data["keys"].items()})
+
+
+# What is there to be asked about -------------------------------------------------------------------------------------
+
+
+def cells_of(submission: Submission) -> dict[str, str]:
+    """What a student has written for each exercise. Empty if nothing was graded."""
+    try:
+        return answers_of(graded(submission))
+    except LookupError:
+        return {}
+
+
+def cells_of_file(lab: Lab, text: str) -> dict[str, str]:
+    """The same of a notebook that was not handed in."""
+    return answers_of(StudentNotebook(lab, text).restored())
+
+
+class Material:
+    """What all papers of an exam share: the checks, their cases, torch's answers, and the variants of predictions. It is worked out
+    before the first paper, because no torch runs where a student's code is looked at."""
+
+    def __init__(self, labs: Sequence[Lab], seed: int, progress: Progress = lambda *_: None):
+        self.labs, self.seed, self.known = labs, seed, Cases(seed)
+        self.checks = {lab.name: checks_of(lab) for lab in labs}
+        every = [check for checks in self.checks.values() for check in checks.values()]
+        for number, check in enumerate(every):
+            progress(number, len(every), check.name)
+            self.known.of(check)
+        self.variants = [*_variants(labs, self.known.judge, random.Random(f"{seed}/variants"))]
+
+    @property
+    def kinds(self) -> list[str]:
+        return [FIND, FIND, RESULTS, PREDICT if self.variants else RESULTS, REASON]
+
+
+class Drawing:
+    """Draws the items of one student."""
+
+    def __init__(self, material: Material, cells: dict[str, dict[str, str]], isolated: bool, draw: random.Random):
+        self.material, self.cells, self.isolated, self.draw = material, cells, isolated, draw
+        self.used: dict[str, int] = {}  # how many items ask about a function, or a lab
+        self.functions: dict[str, Function] = {}
+
+    def own(self, lab: Lab, exercise: str) -> str:
+        """The cell of the student's own function, as far as it can be read. Empty if there is none."""
+        cell = self.cells.get(lab.name, {}).get(exercise, "")
+        function = walk.function_in(cell, exercise.rpartition(".")[2])
+        return cell if function and cell != reference_cell(lab, exercise) and walk.lines_of(cell, function.name) else ""
+
+    def function(self, lab: Lab, exercise: str) -> Function:
+        """The student's function if it is right, or else the course's own."""
+        if exercise not in self.functions:
+            check, known = self.material.checks[lab.name][exercise], self.material.known
+            if own := self.own(lab, exercise):
+                mine = Function(lab, exercise, check, own, True, known, self.isolated)
+                if len(mine.lines) <= LONGEST and mine.is_right:
+                    self.functions[exercise] = mine
+                mine.close()
+            given = reference_cell(lab, exercise)
+            self.functions.setdefault(exercise, Function(lab, exercise, check, given, False, known, self.isolated))
+        return self.functions[exercise]
+
+    def order(self) -> Iterator[Function]:
+        """The functions: first those that were asked about least, of a lab that was asked about least, that the student has
+        written, and otherwise than the course; last those that are short, or whose program is long."""
+        pairs = [(lab, exercise) for lab in self.material.labs for exercise in self.material.checks[lab.name]]
+        self.draw.shuffle(pairs)
+
+        def weight(pair: tuple[Lab, str]) -> tuple:
+            (lab, exercise), name = pair, pair[1].rpartition(".")[2]
+            given = shown(reference_cell(lab, exercise), name)
+            cell = self.own(lab, exercise)
+            with suppress(AssertionError, RecursionError, ValueError):
+                cell = cell and shown(cell, name)
+            return (
+                self.used.get(exercise, 0),
+                len((cell or given).splitlines()) < SHORTEST,
+                len(shown_source(self.material.checks[lab.name][exercise].program).splitlines()) > PLAIN_PROGRAM,
+                self.used.get(lab.name, 0),
+                not cell,
+                cell == given,
+            )
+
+        later = []
+        for pair in sorted(pairs, key=weight):
+            function = self.function(*pair)
+            if len(function.lines) > LONGEST or len(function.cases) < CASES // 4:
+                continue
+            if function.is_own or not self.own(*pair):
+                yield function
+            else:  # the student's own one fails
+                later.append(function)
+        yield from later
+
+    def item(self, kind: str, number: int) -> tuple[Item, Key]:
+        if kind == PREDICT:
+            return _prediction(str(number), self.draw.choice(self.material.variants))
+        for make in MAKERS[kind]:
+            for function in self.order():
+                try:
+                    made = make(self, function, str(number))
+                except (NotAsked, RecursionError):
+                    made = None
+                finally:
+                    function.close()
+                if made:
+                    self.used[function.exercise] = self.used.get(function.exercise, 0) + 1
+                    self.used[function.lab.name] = self.used.get(function.lab.name, 0) + 1
+                    return made
+        labs = ", ".join(lab.number for lab in self.material.labs)
+        raise LookupError(f"labs {labs} have no function for an item of the kind {kind!r}: name another lab as well")
+
+    def _some(self, places: list[Any]) -> list[Any]:
+        return self.draw.sample(places, min(len(places), TRIED))
+
+    # The kinds of items
+
+    def _find(self, function: Function, number: str) -> tuple[Item, Key] | None:
+        if not 0 < len(function.cases[0]) <= MOST_PARAMETERS:
+            return None
+        found = [*function.changed(function.replaced(self._some))]
+        for changed in sorted(found, key=lambda one: _raising(one) > 0.5):
+            same = [
+                i for i in range(len(function.cases)) if i not in {*changed.differs} and _is_short(function.cases[i])
+            ]
+            apart = [i for i in changed.differs if _is_short(function.cases[i])]
+            if not same or not apart:
+                continue
+            form, example = function.cases[function.simplest(same)[0]], function.cases[function.simplest(apart)[0]]
+            return self._find_item(function, number, changed, form, function.check.in_order(example))
+        return None
+
+    def _find_item(
+        self, function: Function, number: str, changed: Changed, form: dict, example: dict
+    ) -> tuple[Item, Key]:
+        names = [*function.check.in_order(form)]
+        paragraphs = [
+            _whose(function),
+            _numbered(changed.code),
+            speak("One place of it was changed. What it should do, as in the lab:"),
+            _contract(function.exercise),
+            speak("The check calls it in this program:"),
+            _code(shown_source(function.check.program)),
+            speak(
+                "Give an input of this program on which it no longer gives what is right, and the number of the changed line."
+                " Any such input counts, if the line is right too. The form of an input is there already: on this one, nothing is"
+                " wrong."
+            ),
+        ]
+        if "tensor(" in " ".join(map(as_text, form.values())):
+            paragraphs.append(speak(TENSOR))
+        paragraphs += _choices(function)
+        points = dict.fromkeys(names, 0.0) | {names[0]: 2.0}
+        fields = [Field(f"{number}.{name}", f"`{name}`", "value", points[name], as_text(form[name])) for name in names]
+        fields.append(Field(f"{number}.line", speak("The line"), "number", 1.0))
+        title = speak("`{name}`, changed: where, and for which input?", name=function.name)
+        right = [
+            speak("Line {line} was", line=changed.line),
+            _code(changed.change.before),
+            speak("It differs on {count} of {all} drawn inputs, for example on", **_counted(function, changed)),
+            _code("\n".join(f"{name} = {as_text(value)}" for name, value in example.items())),
+            speak("Torch gives"),
+            _code(show(function.theirs[function.cases.index(example)])),
+        ]  # fmt: skip
+        key = Key(
+            FIND, function.lab.name, function.check.name, function.cell, changed.change.source, changed.line,
+            form, right=right, is_own=function.is_own,
+        )  # fmt: skip
+        return Item(number, title, paragraphs, fields), key
+
+    def _results(self, function: Function, number: str) -> tuple[Item, Key] | None:
+        for changed in function.changed(function.replaced(self._some)):
+            fit = [i for i in changed.differs if _is_short(function.cases[i]) and answerable(changed.results[i])]
+            by_text: dict[str, int] = {}
+            for i in function.simplest(fit):
+                by_text.setdefault(_result_text(changed.results[i]), i)
+            errors = [text for text in by_text if is_error(result_of(changed.results[by_text[text]]))]
+            for text in errors[1:]:
+                del by_text[text]
+            if len(by_text) < 3:
+                continue
+            positions = self.draw.sample([*by_text.values()][:8], 3)
+            return self._results_item(function, number, changed, positions)
+        return None
+
+    def _results_item(
+        self, function: Function, number: str, changed: Changed, positions: list[int]
+    ) -> tuple[Item, Key]:
+        paragraphs = [
+            _whose(function),
+            _numbered(changed.code),
+            speak("One place of it was changed. The check calls it in this program:"),
+            _code(shown_source(function.check.program)),
+            speak(
+                "What does the program give in these three cases, with the function as it is above? It is not what is right."
+                " Write a tensor as a list of its sizes, strides and storage offset, a tuple as a list, and for an exception the"
+                " name of its class."
+            ),
+        ]
+        fields, expected, right = [], [], []
+        for letter, i in zip("abc", positions):
+            case = function.check.in_order(function.cases[i])
+            said = "\n".join(f"{name} = {as_text(value)}" for name, value in case.items())
+            paragraphs += [f"({letter})", _code(said)]
+            fields.append(Field(f"{number}.{letter}", f"({letter})", "value", 1.0))
+            expected.append(result_of(changed.results[i]))
+            right.append(f"({letter}) `{_result_text(changed.results[i])}`")
+        if any("tensor(" in part for part in paragraphs[5::2]):
+            paragraphs.insert(5, speak(TENSOR))
+        title = speak("`{name}`, changed: what does it give?", name=function.name)
+        right.append(speak("Line {line} was", line=changed.line))
+        right.append(_code(changed.change.before))
+        key = Key(
+            RESULTS, function.lab.name, function.check.name, function.cell, changed.change.source, changed.line,
+            expected=expected, right=right, is_own=function.is_own,
+        )  # fmt: skip
+        return Item(number, title, paragraphs, fields), key
+
+    def _reason(self, function: Function, number: str) -> tuple[Item, Key] | None:
+        given = {line.strip() for line in function.lines_of_reference()}
+        for changes in (function.left_out, function.replaced):
+            found = [*function.changed(changes(self._some))]
+            found.sort(key=lambda one: (one.change.before in given, _raising(one) > 0.5))
+            for changed in found:
+                if apart := [i for i in changed.differs if _is_short(function.cases[i])]:
+                    return self._reason_item(function, number, changed, function.simplest(apart)[0])
+        return None
+
+    def _reason_item(self, function: Function, number: str, changed: Changed, i: int) -> tuple[Item, Key]:
+        line = changed.line
+        paragraphs = [_whose(function), _numbered(function.code)]
+        if changed.change.after:
+            paragraphs += [speak("Suppose that line {line} were", line=line), _code(changed.change.after)]
+            paragraphs.append(speak("For which inputs would that matter, what would go wrong there, and why?"))
+        else:
+            paragraphs.append(
+                speak(
+                    "Why is line {line} there, with what belongs to it? For which inputs does it matter, and what would go wrong"
+                    " with `pass` in its place?",
+                    line=line,
+                )
+            )  # fmt: skip
+        case = function.check.in_order(function.cases[i])
+        said = "; ".join(f"{name} = {as_text(value)}" for name, value in case.items())
+        now, then = show(function.theirs[i]), show(result_of(changed.results[i]))
+        found = speak(
+            "It matters for {count} of {all} drawn inputs, such as {case}: {then} instead of {now}",
+            **_counted(function, changed), case=said, then=_short(then), now=_short(now),
+        )  # fmt: skip
+        rubric = "\n".join(
+            [
+                f"- 1 point: {speak('says for which inputs the line matters')}",
+                f"- 1 point: {speak('says what the function would do there')}",
+                f"- 1 point: {speak('says why the contract asks for the line')}",
+                "",
+                found,
+            ]
+        )
+        fields = [Field(f"{number}.why", speak("In a few sentences"), "text", 3.0)]
+        title = speak("`{name}`: why line {line}?", name=function.name, line=line)
+        key = Key(
+            REASON, function.lab.name, function.check.name, function.cell, changed.change.source, line,
+            right=[found], rubric=rubric, is_own=function.is_own,
+        )  # fmt: skip
+        return Item(number, title, paragraphs, fields), key
+
+
+def _counted(function: Function, changed: Changed) -> dict[str, int]:
+    return {"count": len(changed.differs), "all": len(function.cases)}
+
+
+def _raising(changed: Changed) -> float:
+    """The share of the results that differ which are exceptions."""
+    return sum(is_error(result_of(changed.results[i])) for i in changed.differs) / len(changed.differs)
+
+
+def _is_short(case: dict) -> bool:
+    try:
+        return sum(len(as_text(value)) for value in case.values()) <= 160
+    except NotAsked:
+        return False
+
+
+def _result_text(tree: Tree) -> str:
+    tree = result_of(tree)
+    return str(tree["type"]) if is_error(tree) else as_text(plain(tree))
+
+
+def _short(text: str, most: int = 120) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[:most]} ..."
+
+
+def _choices(function: Function) -> Iterator[str]:
+    """For each parameter that is a word, or a list of words, the words that may be there."""
+    for name in function.check.in_order(function.cases[0]):
+        values = [case[name] for case in function.cases]
+        words = [word for value in values for word in (value if isinstance(value, list) else [value])]
+        if words and all(isinstance(word, str) for word in words) and len({*words}) <= 20:
+            said = ", ".join(f"`{word!r}`" for word in sorted({*words}))
+            yield speak("In `{name}` may be {words}.", name=name, words=said)
+
+
+def _whose(function: Function) -> str:
+    values = {"name": function.name, "lab": function.lab.number}
+    if function.is_own:
+        return speak("Your `{name}` of lab {lab}, without remarks, in a layout of its own:", **values)
+    return speak("The course's own `{name}` of lab {lab}:", **values)
+
+
+def _contract(exercise: str) -> str:
+    lines = (function_of(exercise).__doc__ or "").split("\n")[:LONGEST_CONTRACT]
+    return _code("\n".join(line.removeprefix("    ") for line in lines).strip())
+
+
+def _numbered(code: str) -> str:
+    return _code("\n".join(f"{number:>3}  {line}" for number, line in enumerate(code.splitlines(), 1)))
+
+
+def _code(text: str) -> str:
+    return "\n".join(f" {line}" for line in text.splitlines())
+
+
+# Of the same points, if no function has one of the first kind
+MAKERS: dict[str, list[Callable[[Drawing, Function, str], tuple[Item, Key] | None]]] = {
+    FIND: [Drawing._find, Drawing._results],
+    RESULTS: [Drawing._results, Drawing._find],
+    REASON: [Drawing._reason],
+}
+
+# Predictions ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A program of a lab's prediction with one place changed, and torch's answer."""
+
+    check: str
+    lab: str
+    program: str
+    answer: Tree
+
+
+def _variants(labs: Sequence[Lab], judge: Judge, draw: random.Random) -> Iterator[Variant]:
+    """Variants whose answers are not those of any program in the lab."""
+    for check in registry().values():
+        if check.prediction and check.show and any(check.lab == lab.name for lab in labs):
+            yield from _variants_of(check, judge, draw)
+
+
+def _variants_of(check: Check, judge: Judge, draw: random.Random) -> Iterator[Variant]:
+    programs = _table(check)
+    names = [name for name in programs if name != "example"]
+    known = [*judge.answers(check, [{"program": name} for name in programs])] if names else []
+    texts = {text: name for name in names for text in _changed_programs(programs[name])}
+    made = 0
+    for text in draw.sample([*texts], min(len(texts), 2 * VARIANTS)):
+        programs["variant"] = text
+        try:
+            answer = judge.answer(check, {"program": "variant"})
+        except Exception:  # a program that does not run, or an oracle that reads no text
+            continue
+        finally:
+            del programs["variant"]
+        if not answer or is_error(answer) or any(difference(answer, other) is None for other in known):
+            continue
+        if len(json.dumps(answer)) > 400:
+            continue
+        known.append(answer)
+        yield Variant(check.name, check.lab, text, answer)
+        made += 1
+        if made == VARIANTS:
+            return
+
+
+def _table(check: Check) -> dict[str, str]:
+    """The programs of a prediction by their names. (`predicted` closes over them.)"""
+    for cell in getattr(check.show, "__closure__", None) or ():
+        if isinstance(cell.cell_contents, dict):
+            return cell.cell_contents
+    return {}
+
+
+_OTHER_METHOD = {
+    "exp": "sin",
+    "sin": "cos",
+    "relu": "sigmoid",
+    "mul": "add",
+    "sum": "mean",
+    "add_": "mul_",
+    "tanh": "exp",
+}
+
+
+def _changed_programs(text: str) -> Iterator[str]:
+    """The program with one constant, operator or method changed. Its remarks and its layout stay."""
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:
+        return
+    lines = text.encode().splitlines(keepends=True)
+    for node, _ in replaceable_nodes(tree):
+        if not isinstance(node, ast.expr) or node.lineno != node.end_lineno:
+            continue
+        others = [*arithmetic(node, []), *constant(node, [])]
+        if isinstance(node, ast.Attribute) and node.attr in _OTHER_METHOD:
+            others.append(ast.Attribute(node.value, _OTHER_METHOD[node.attr], ast.Load()))
+        line = lines[node.lineno - 1]
+        for other in others:
+            new = ast.unparse(other).encode()
+            changed = line[: node.col_offset] + new + line[node.end_col_offset :]
+            yield b"".join([*lines[: node.lineno - 1], changed, *lines[node.lineno :]]).decode()
+
+
+def _prediction(number: str, variant: Variant) -> tuple[Item, Key]:
+    exercise = variant.check.rpartition(".")[2]
+    paragraphs = [
+        speak("As in the prediction `{name}` of lab {lab}:", name=exercise, lab=Lab(variant.lab).number),
+        _contract(variant.check),
+        speak("What is it for this program?"),
+        _code(variant.program),
+    ]
+    fields = [Field(f"{number}.a", speak("The whole answer"), "value", 2.0)]
+    right = [f"`{as_text(plain(variant.answer))}`"]
+    key = Key(PREDICT, variant.lab, variant.check, expected=[variant.answer], right=right)
+    return Item(number, speak("Predict: `{name}`", name=exercise), paragraphs, fields), key
+
+
+# A paper -------------------------------------------------------------------------------------------------------------
+
+
+def exam_of(
+    name: str, student: str, material: Material, cells: dict[str, dict[str, str]], isolated: bool, seed: object
+) -> Exam:
+    """The exam of one student. The same seed gives the same one. Raises LookupError if the labs have too little to ask about."""
+    draw = random.Random(f"{seed}/{name}/{student}")
+    drawing = Drawing(material, cells, isolated, draw)
+    pairs = [drawing.item(kind, number) for number, kind in enumerate(material.kinds, 1)]
+    letters = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
+    code = "".join(draw.choice(letters) for _ in range(6))
+    secret = secrets.token_hex(32)
+    paper = Paper(name, student, f"{code[:3]}-{code[3:]}", MINUTES, language(), [item for item, _ in pairs], secret)
+    return Exam(paper, {item.key: key for item, key in pairs})
+
+
+def exam_in_limits(*given: Any) -> Exam:
+    """The same, in a process under limits: the student's text is looked at there."""
+    return limited(lambda _: exam_of(*given), given[1])

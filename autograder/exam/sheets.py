@@ -1,0 +1,163 @@
+"""Exams on paper: the sheets of a class, with a code for each student and no name, and the form of who types the answers."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+
+import matplotlib
+from fpdf import FPDF
+from fpdf.enums import XPos, YPos
+
+from ..course import replacing
+from ..engine.observe import GradingError
+from ..language import speak, speaking
+from ..text import neutral, printable
+from .paper import Item, Paper
+
+FONTS = {"Sans": "DejaVuSans.ttf", "Bold": "DejaVuSans-Bold.ttf", "Mono": "DejaVuSansMono.ttf"}
+COLUMNS = ("code", "field", "label", "answer")
+WIDE, SMALL, LINE = 11.0, 7.5, 5.0  # points of a font, and millimetres
+CODE_WIDTH = 110  # characters of a line of code
+RULED = 8  # lines for some sentences
+
+
+class _Sheets(FPDF):
+    """A4 sheets that say at the foot whose they are, by the code."""
+
+    code = ""
+
+    def __init__(self) -> None:
+        super().__init__(format="A4")
+        for name, file in FONTS.items():
+            self.add_font(name, fname=Path(matplotlib.get_data_path(), "fonts", "ttf", file))
+        self.set_auto_page_break(True, margin=18)
+        self.set_margins(15, 15)
+
+    def footer(self) -> None:
+        if self.code:
+            self.set_y(-12)
+            self.set_font("Mono", size=9)
+            self.cell(0, 5, f"{self.code}    {self.page_no()}", align="R")
+
+    def say(self, text: str, font: str = "Sans", size: float = WIDE, height: float = LINE) -> None:
+        self.set_font(font, size=size)
+        self.multi_cell(0, height, text, align="L", new_x=XPos.LMARGIN, new_y=YPos.NEXT)
+
+    def item(self, item: Item) -> None:
+        if self.get_y() > self.h - 80:  # a heading is not alone at the foot of a page
+            self.add_page()
+        self.ln(4)
+        self.say(f"{item.key}. {_plain(item.title)} ({speak('{points:g} points', points=item.points)})", "Bold", 12, 6)
+        for text in item.paragraphs:
+            self.ln(1.5)
+            if text.startswith(" "):
+                self.code_block(text)
+            else:
+                self.say(_plain(text))
+        self.ln(2)
+        for each in item.fields:
+            self.room(each.key, each.label, each.given, each.kind == "text")
+
+    def code_block(self, text: str) -> None:
+        lines = [part for line in text.split("\n") for part in _wrapped(printable(line[1:]))]
+        if len(lines) < 50 and self.get_y() + 4 * len(lines) > self.h - 18:
+            self.add_page()
+        for line in lines:
+            self.say(line or " ", "Mono", SMALL, 4)
+
+    def room(self, key: str, label: str, given: str, is_long: bool) -> None:
+        """Lines to write on."""
+        if self.get_y() + (RULED * 9 if is_long else 12) > self.h - 18:
+            self.add_page()
+        shown = f"{key}  {_plain(label)}" + (f"   ({speak('in the form')} {given})" if given else "")
+        self.say(shown, "Sans", 9, 5)
+        for _ in range(RULED if is_long else 1):
+            self.ln(8 if is_long else 7)
+            self.line(self.l_margin, self.get_y(), self.w - self.r_margin, self.get_y())
+        self.ln(2)
+
+
+def _plain(text: str) -> str:
+    return printable(text).replace("`", "")
+
+
+def _wrapped(line: str) -> list[str]:
+    """A line of code in parts that fit, each further one behind a mark."""
+    parts = [line[:CODE_WIDTH]]
+    for start in range(CODE_WIDTH, len(line), CODE_WIDTH - 8):
+        parts.append(f"     ↳ {line[start : start + CODE_WIDTH - 8]}")
+    return parts
+
+
+def print_sheets(papers: Sequence[Paper], path: Path) -> Path:
+    """Write the papers, each from a new sheet on, printed on one side or on both."""
+    pdf = _Sheets()
+    for paper in papers:
+        with speaking(paper.language):
+            if pdf.page_no() % 2:
+                pdf.code = ""
+                pdf.add_page()
+            pdf.code = ""
+            pdf.add_page()
+            pdf.code = paper.code
+            pdf.say(paper.code, "Mono", 30, 16)
+            pdf.say(paper.exam.replace("_", " "), "Bold", 14, 8)
+            pdf.say(speak("{minutes} minutes, {points:g} points", minutes=paper.minutes, points=paper.points))
+            for item in paper.items:
+                pdf.item(item)
+    return _written(pdf, path)
+
+
+def list_of_codes(papers: Sequence[Paper], path: Path) -> Path:
+    """Write who has which code, with a place for the receipts of those who take it on a machine."""
+    pdf = _Sheets()
+    pdf.add_page()
+    pdf.say(papers[0].exam.replace("_", " "), "Bold", 14, 9)
+    for paper in sorted(papers, key=lambda paper: paper.student):
+        pdf.say(f"{paper.code}   {printable(paper.student)[:50]:<52} ____-____  ____-____", "Mono", 9, 8)
+    return _written(pdf, path)
+
+
+def _written(pdf: FPDF, path: Path) -> Path:
+    with replacing(path) as part:
+        part.write_bytes(bytes(pdf.output()))
+    return path
+
+
+# Typed from paper ----------------------------------------------------------------------------------------------------
+
+
+def write_form(papers: Sequence[Paper], path: Path) -> None:
+    """Write the table for who types: a row for each field, with the code and no name. Raises FileExistsError."""
+    with path.open("x", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        for paper in sorted(papers, key=lambda paper: paper.code):
+            writer.writerows([paper.code, each.key, neutral(_plain(each.label)), ""] for each in paper.fields.values())
+
+
+def read_typed(path: Path, papers: Sequence[Paper]) -> dict[str, dict[str, str]]:
+    """The typed answers of each student who has one. Raises GradingError with the line for a code or a field that there is not, and
+    for two answers to one field."""
+    by_code = {paper.code: paper for paper in papers}
+    typed: dict[str, dict[str, str]] = {}
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            rows = [*csv.DictReader(file)]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise GradingError(f"{path} cannot be read: {error}") from None
+    for number, row in enumerate(rows, 2):
+        where = f"{path}, line {number}"
+        if {*COLUMNS} - row.keys() or None in row or None in row.values():
+            raise GradingError(f"{where}: the columns are {', '.join(COLUMNS)}")
+        code, key, answer = (row[name].strip() for name in ("code", "field", "answer"))
+        paper = by_code.get(code.upper())
+        if paper is None or key not in paper.fields:
+            raise GradingError(f"{where}: there is no field {printable(key)!r} of a paper {printable(code)!r}")
+        if answer:
+            own = typed.setdefault(paper.student, {})
+            if own.setdefault(key, answer) != answer:
+                raise GradingError(f"{where}: a second answer to {key} of {code}: leave one")
+    return typed

@@ -1,0 +1,156 @@
+"""The items of an exam: from a student's own code, each with an answer, none with a trivial one, and marked by running."""
+
+import random
+from dataclasses import replace
+
+import pytest
+from sweep import sweep
+
+from autograder.classroom import walk
+from autograder.engine.observe import difference, is_error
+from autograder.exam.draw import FIND, PREDICT, REASON, RESULTS, Exam, Material, exam_of
+from autograder.exam.marking import mark
+from autograder.exam.trials import LEAST, MOST, Function, checks_of, reference_cell
+from autograder.exam.values import as_text, plain
+from autograder.model import Lab, lab_names
+
+LAB = "01a_views"
+OWN = {
+    "aten.strided.contiguous_strides": (
+        "def contiguous_strides(sizes):\n    # from the last one on\n    steps = [1]\n"
+        "    for i in range(len(sizes) - 1, 0, -1):\n        steps.append(steps[-1] * (sizes[i] or 1))\n"
+        "    if not sizes:\n        return ()\n    return tuple(steps[::-1])"
+    ),
+    "aten.strided.element_offset": "def element_offset(index, strides, storage_offset):\n    return 7",  # it is wrong
+}
+
+
+def cell(exercise, source):
+    """The lab's cell with another body."""
+    return walk.with_body_of(reference_cell(Lab(LAB), exercise), exercise.rpartition(".")[2], source)
+
+
+@pytest.fixture(scope="module")
+def material():
+    return Material([Lab(LAB), Lab("04a_history")], 11)
+
+
+@pytest.fixture(scope="module")
+def own():
+    return {LAB: {exercise: cell(exercise, source) for exercise, source in OWN.items()}}
+
+
+@pytest.fixture(scope="module")
+def exam(material, own):
+    return exam_of("exam_01a_04a", "ada", material, own, True, 11)
+
+
+def right_answers(exam):
+    """What the keys say is right."""
+    answers = {}
+    for item in exam.paper.items:
+        key = exam.keys[item.key]
+        if key.kind == FIND:
+            example = next(part for part in key.right[2:] if part.startswith(" "))
+            answers |= {
+                f"{item.key}.{line.split(' = ')[0].strip()}": line.split(" = ", 1)[1] for line in example.splitlines()
+            }
+            answers[f"{item.key}.line"] = str(key.line)
+        elif key.kind == REASON:
+            answers[item.fields[0].key] = "because of the empty ones"
+        else:
+            texts = [one["type"] if is_error(one) else as_text(plain(one)) for one in key.expected]
+            answers |= {field.key: text for field, text in zip(item.fields, texts, strict=True)}
+    return answers
+
+
+def test_the_items_and_what_is_right(exam, material):
+    assert [key.kind for key in exam.keys.values()] == [FIND, FIND, RESULTS, PREDICT, REASON] == material.kinds
+    marks = mark(exam, right_answers(exam))
+    points = {field.key: field.points for field in exam.paper.fields.values()}
+    assert marks.earned == {name: None if name == "5.why" else worth for name, worth in points.items()}
+    assert exam.paper.points == 14 and all(marks.right.values())
+    assert exam.keys["5"].rubric.count("- 1 point: ") == 3
+
+
+def test_without_an_answer_there_is_no_point(exam):
+    assert {*mark(exam, {}).earned.values()} == {0.0}
+    forms = {field.key: field.given for field in exam.paper.fields.values()}
+    lines = {f"{name}.line": str(key.line) for name, key in exam.keys.items() if key.kind == FIND}
+    assert sum(mark(exam, forms | lines).earned.values()) == 2, (
+        "a line counts, and a form on which nothing differs does not"
+    )
+
+
+def test_an_input_counts_if_the_line_is_right_too(exam):
+    answers = right_answers(exam)
+    wrong = {name: "1" for name in answers if name.endswith(".line")}
+    earned = mark(exam, answers | wrong).earned
+    assert sum(earned[name] for name in earned if name.startswith(("1.", "2."))) == 0
+
+
+@pytest.mark.parametrize(
+    "text", ["", "__import__('os')._exit(3)", "tensor([4000, 4000])", "[99999999]", "[[[]]]", "None", "x" * 5000]
+)
+def test_an_input_that_is_none_costs_nobody_anything(exam, text):
+    answers = right_answers(exam)
+    first = next(field for field in exam.paper.items[0].fields)
+    marks = mark(exam, answers | {first.key: text})
+    assert marks.earned["1.line"] == 1 and marks.earned[first.key] == 0 and marks.earned["3.a"] == 1
+
+
+def test_no_answer_is_in_the_paper(exam):
+    said = [part for item in exam.paper.items for part in [*item.paragraphs, *(field.given for field in item.fields)]]
+    for key in exam.keys.values():
+        own = key.right[:3] if key.kind == RESULTS else key.right[-1:]
+        assert not {*own, key.cell, key.changed, key.rubric} & {*said} - {""}
+
+
+def test_the_same_seed_gives_the_same_items_and_another_student_others(material, own, exam):
+    again = exam_of("exam_01a_04a", "ada", material, own, True, 11)
+    assert replace(again.paper, secret="") == replace(exam.paper, secret="") and again.keys == exam.keys
+    other = exam_of("exam_01a_04a", "grace", material, own, True, 11)
+    assert [item.paragraphs for item in other.paper.items] != [item.paragraphs for item in exam.paper.items]
+
+
+def test_own_code_is_asked_about_and_a_function_that_fails_is_the_courses(material, own):
+    exams = [exam_of("exam_01a", student, material, own, True, 11) for student in ("a", "b")]
+    keys = [key for exam in exams for key in exam.keys.values()]
+    assert all(key.is_own == ("steps" in key.cell) for key in keys if key.kind != PREDICT)
+    assert any("steps" in key.cell for key in keys) and not any("return 7" in key.cell for key in keys)
+    shown = "".join(part for exam in exams for item in exam.paper.items for part in item.paragraphs)
+    assert "# from the last one on" not in shown, "remarks would show where nothing was changed"
+
+
+def test_a_change_shows_on_some_inputs_and_not_on_most(material):
+    lab = Lab(LAB)
+    exercise, check = next(iter(checks_of(lab).items()))
+    function = Function(lab, exercise, check, reference_cell(lab, exercise), False, material.known, True)
+    tried = [*function.changed(function.replaced(lambda places: random.Random(1).sample(places, 12)))]
+    function.close()
+    assert function.cases and len({str(case) for case in function.cases}) == len(function.cases) == 200
+    for changed in tried:
+        assert LEAST <= len(changed.differs) / 200 <= MOST
+        assert changed.code.splitlines()[changed.line - 1] != function.lines[changed.line - 1]
+        assert [*map(difference, changed.results, function.theirs)].count(None) == 200 - len(changed.differs)
+    assert tried
+
+
+def test_variants_of_predictions_are_programs_with_other_answers(material):
+    assert len(material.variants) >= 10
+    assert len({(variant.check, str(variant.answer)) for variant in material.variants}) == len(material.variants)
+
+
+def test_an_exam_is_kept_whole(exam, tmp_path):
+    exam.write(tmp_path / "ada.json")
+    assert Exam.read(tmp_path / "ada.json") == exam
+
+
+@pytest.mark.parametrize("lab", sweep(lab_names(), every=16))
+def test_every_lab_has_an_exam_or_says_that_it_has_too_little(lab):
+    try:
+        exam = exam_of("exam", "ada", Material([Lab(lab)], 3), {}, True, 3)
+    except LookupError as error:
+        assert "name another lab as well" in str(error)
+    else:
+        assert len(exam.paper.items) == 5
