@@ -57,7 +57,7 @@ def release(course: Course, labs: list[Lab], folder: Path, core: bool = False, l
             grader = Path(__file__).parents[1]
             checked = {name for lab in labs for name in (lab.name, *patients.labs_with_checks(lab.name))}
             for path in [
-                *(path for room in rooms(grader) for path in room.glob("*.py")),
+                *(path for room in rooms(grader) for path in [*room.glob("*.py"), *room.glob("desk.html")]),
                 *check_files(sorted(checked)),
             ]:
                 _write(copy / "autograder" / path.relative_to(grader), path.read_text(encoding="utf-8"))

@@ -21,12 +21,11 @@ from .late import renew, submissions
 from .lms import UNMARKED, listed
 from .table import policy_of
 
-
 EXAM = "exam_"  # how the name of an exam begins, which is an assignment like a lab
 
 
 class Term(ExportPlugin):
-    """Labs and exams with marks, one in a column. A lab that a student has not handed in is empty. It counts 0, as one not graded."""
+    """Labs and exams with marks, one in a column. A lab that a student has not handed in is empty, and counts 0."""
 
     drop = Integer(
         0, help="How many labs of each student do not count: those with the smallest share of their points."

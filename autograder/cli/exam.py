@@ -26,7 +26,12 @@ class _Exam(click.Group):
         return super().resolve_command(context, args)
 
 
-@app.group(cls=_Exam, context_settings={"ignore_unknown_options": True}, subcommand_metavar="LAB... | COMMAND ...")
+@app.group(
+    cls=_Exam,
+    no_args_is_help=False,
+    context_settings={"ignore_unknown_options": True},
+    subcommand_metavar="LAB... | COMMAND ...",
+)
 def exam() -> None:
     """Examine students on their own code, and mark it by running.
 

@@ -161,7 +161,8 @@ body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 1.5rem a
   color: var(--page); background: var(--page-b); overflow-wrap: anywhere; }}
 pre {{ overflow-x: auto; font-size: .85rem; padding: .4rem .6rem; color: var(--code); background: var(--code-b); }}
 code {{ color: var(--code); background: var(--code-b); }} .note {{ color: var(--muted); }}
-table {{ border-collapse: collapse; }} th, td {{ text-align: left; padding: .2rem .8rem .2rem 0; vertical-align: top; }}
+table {{ border-collapse: collapse; }} th p {{ margin: 0; }}
+th, td {{ text-align: left; padding: .2rem .8rem .2rem 0; vertical-align: top; }}
 td {{ white-space: pre-wrap; }}
 """
 
