@@ -86,7 +86,7 @@ def test_answers_are_read_as_they_were_given_last(path, now):
     assert taken.answers == {"1.line": "5", "5.text": "Because…\nthe last varies fastest."}
     assert (taken.minutes, taken.remarks) == (3, [])
     assert (taken.receipt, taken.begun_receipt) == (answers.receipt, answers.begun_receipt)
-        assert len({taken.receipt, taken.begun_receipt}) == 2 and len(taken.receipt) == 9
+    assert len({taken.receipt, taken.begun_receipt}) == 2 and len(taken.receipt) == 9
 
 
 def test_the_same_answers_again_have_another_receipt(path, now):
