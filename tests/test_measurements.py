@@ -18,6 +18,7 @@ SMALLEST = {
     "compile.py": ["--rounds", "1", "--only", "2^12"],
     "dispatch.py": ["--calls", "10", "--rounds", "1"],
     "early_warning.py": [],
+    "exam.py": ["01a", "--students", "1"],
     "gpt.py": ["--rounds", "1", "--eager"],
     "gpu.py": ["--cpu", "--only", "6", "--out"],  # and a folder
     "gradients.py": ["--count", "1", "add"],
