@@ -55,6 +55,7 @@ MEMORY = 512 << 20  # bytes that a mutant may take beyond what the process has a
 
 # the beginnings of the names of such exercises of the clinic and of phase 15
 EXAMINED_AS_TEXTS = ("narrow_", "reproduce_", "mend_", "check_", "test_", "review_", "samples_", "clip_property")
+CASES_OF_STUDENTS = "course.breaks."  # the module of the exercises whose answers are cases
 KILLED, ENDED, BY_LUCK, SURVIVED = "killed", "ended", "by luck", "survived"
 
 
@@ -634,11 +635,12 @@ def mutants(exercise: str, rules: Sequence[Rule] = ()) -> list[Mutant]:
 def mutants_to_try(exercise: str) -> list[Mutant]:
     """The mutants of an exercise whose checks compare results.
 
-    A text that is examined has none, and no samples have one. With a change, a program may show its fault as well, and a check, a
-    property or samples may catch as much. A mend is decided by the checks of another exercise, whose mutants are tried there.
+    A text that is examined has none, and no samples or cases have one. With a change, a program may show its fault as well, and a
+    check, a property, samples or cases may catch as much. A mend is decided by the checks of another exercise, whose mutants are
+    tried there.
     """
     is_text = exercise.startswith(OF_CLINIC) and exercise.rpartition(".")[2].startswith(EXAMINED_AS_TEXTS)
-    return [] if is_text else mutants(exercise)
+    return [] if is_text or exercise.startswith(CASES_OF_STUDENTS) else mutants(exercise)
 
 
 def replaceable_nodes(parent: ast.AST) -> Iterator[tuple[ast.AST, Callable[[ast.AST], None]]]:

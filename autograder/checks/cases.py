@@ -116,6 +116,26 @@ def predicted(programs: dict[str, str], draws: int = 2) -> dict[str, Any]:
     return {"cases": drawn(program=[*programs]), "edges": edges, "draws": draws} | shown
 
 
+# Cases of a student --------------------------------------------------------------------------------------------------
+
+
+def no_cases(st: Any) -> Any:
+    """Nothing is drawn: an answer is examined as it is."""
+    return st.nothing()
+
+
+def breaking(number: str, share: str) -> Callable:
+    """The `examine` of an exercise "Break it": its cases catch at least this share of the wrong bodies of the file
+    `autograder/patients/01a/is_contiguous.py`, for the number `01a.is_contiguous`."""
+
+    def examine(judge: Any, given: Tree, case: dict | None) -> Any:
+        from ..engine.breaks import broken  # a browser has no processes
+
+        return broken(judge, number, share, given)
+
+    return examine
+
+
 # In programs ---------------------------------------------------------------------------------------------------------
 
 

@@ -57,9 +57,9 @@ def _says(outcome: str, message: str, notes: Sequence[str] = ()) -> Verdict:
 def find_bodies(number: str) -> Bodies:
     """The bodies of the file of this number, such as `13b.sum_to`."""
     functions = _functions(number)
-    about = _sentences(functions)  # before `_planting` takes the docstrings away
+    about = _sentences(functions)  # before `planting` takes the docstrings away
     (at,) = re.findall(r'^AT = "([\w.]+)"$', read(number), re.MULTILINE)
-    texts = {name: _planting(at, node) for name, node in functions.items()}
+    texts = {name: planting(at, node) for name, node in functions.items()}
     right, wrong = (
         {name: text for name, text in texts.items() if name.startswith(kind)} for kind in ("right__", "wrong__")
     )
@@ -76,7 +76,7 @@ def _sentences(functions: dict[str, ast.FunctionDef]) -> dict[str, str]:
     return {name: " ".join((ast.get_docstring(node) or "").split()) for name, node in functions.items()}
 
 
-def _planting(at: str, function: ast.FunctionDef) -> str:
+def planting(at: str, function: ast.FunctionDef) -> str:
     """The text of a cell that puts a body in its place, under the name of the function: an error message has this name."""
     function.name = at.rpartition(".")[2]
     if ast.get_docstring(function) is not None:
@@ -292,7 +292,7 @@ def dumps(number: str) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
     with closing(open_patient(None)) as opened:
         for name, at in [("", ""), *paths.items()]:
             if name:
-                opened.request({"cell": _planting(at, functions[name])}, limit)
+                opened.request({"cell": planting(at, functions[name])}, limit)
             report = f"{text}student_side.report_dumps(programs, {OF_WRONG if name else None}, {at!r})"
             made[name] = dict(read_outputs(opened.request({"cell": report}, limit))["result"]["dict"])
     return made.pop(""), made

@@ -179,23 +179,6 @@ def slice__with_numpy_and_a_helper(self, dim=0, start=None, end=None, step=1):
     return alias(self, sizes, strides, offset)
 
 
-def unsqueeze__by_cutting(self, dim):
-    if not -self.dim() - 1 <= dim <= self.dim():
-        raise OutOfRange(dim)
-    dim = dim % (self.dim() + 1)
-    after = list(zip(self.shape, self.stride()))[dim:]
-    stride = math.prod(after[0]) if after else 1
-    sizes = (*self.shape[:dim], 1, *self.shape[dim:])
-    return alias(self, sizes, (*self.stride()[:dim], stride, *self.stride()[dim:]), self.storage_offset())
-
-
-def unsqueeze__in_numpy(self, dim):
-    dim = wrap_dim(dim, self.dim() + 1)
-    products = [*(size * stride for size, stride in zip(self.shape, self.stride())), 1]
-    sizes, strides = np.insert(self.shape, dim, 1), np.insert(self.stride(), dim, products[dim])
-    return alias(self, [int(s) for s in sizes], [int(s) for s in strides], self.storage_offset())
-
-
 def as_strided__by_walking(self, sizes, strides, storage_offset=None):
     offset = self.storage_offset() if storage_offset is None else storage_offset
     if len(sizes) != len(strides) or offset < 0 or any(number < 0 for number in (*sizes, *strides)):
@@ -330,3 +313,28 @@ def slice__indices_of_python(self, dim=0, start=None, end=None, step=1):
     strides = [stride * step if each == dim else old for each, old in enumerate(self.stride())]
     first = builtins.slice(start, end, step).indices(self.size(dim))[0]
     return alias(self, sizes, strides, self.storage_offset() + first * stride)
+
+
+# Cases
+
+
+def breaks_is_contiguous__of_three_dimensions_at_least():
+    shapes = {
+        (): (),
+        (3, 0, 2): (1, 5, 9),
+        (2, 1, 3): (9, 2, 1),
+        (2, 2, 2, 2): (0, 4, 2, 1),
+        (3, 2, 1, 4): (8, 4, 0, 1),
+    }
+    return [dict(sizes=sizes, strides=strides) for sizes, strides in shapes.items()]
+
+
+def breaks_is_contiguous__as_numpy_numbers():
+    ones = {"sizes": np.array([2, 1, 2, 2]).tolist(), "strides": np.array([4, 0, 2, 1])[:].tolist()}
+    return [
+        ones,
+        {"strides": (2, 5), "sizes": (1, 0)},
+        {"sizes": np.ones(0).tolist(), "strides": []},
+        {"sizes": (np.int64(3), 2), "strides": (np.int64(3), 1)},
+        {"sizes": [3, 2, 2], "strides": [0, 2, 1]},
+    ]

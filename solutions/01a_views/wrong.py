@@ -8,8 +8,10 @@ import math
 
 import numpy as np
 
+import rushlight as rl
 from rushlight.aten import strided
 from rushlight.aten.strided import alias, contiguous_strides, empty_strided, storage_size, wrap_dim
+from rushlight.course import breaks
 
 from ..shared import changed, copied
 
@@ -229,38 +231,6 @@ def slice__refuses_what_is_out_of_range(self, dim=0, start=None, end=None, step=
     return _slice(self, dim, start, end, step)
 
 
-def unsqueeze__takes_the_number_of_elements(self, dim):
-    dim = wrap_dim(dim, self.dim() + 1)
-    sizes, strides = list(self.shape), list(self.stride())
-    strides.insert(dim, math.prod(sizes[dim:]))
-    sizes.insert(dim, 1)
-    return changed(self, sizes, strides)
-
-
-def unsqueeze__never_makes_a_stride_of_zero(self, dim):
-    dim = wrap_dim(dim, self.dim() + 1)
-    sizes, strides = list(self.shape), list(self.stride())
-    strides.insert(dim, max(sizes[dim], 1) * strides[dim] if dim < self.dim() else 1)
-    sizes.insert(dim, 1)
-    return changed(self, sizes, strides)
-
-
-def unsqueeze__takes_the_largest_stride(self, dim):
-    dim = wrap_dim(dim, self.dim() + 1)
-    sizes, strides = list(self.shape), list(self.stride())
-    reach = max((size * stride for size, stride in zip(sizes[dim:], strides[dim:])), default=1)
-    return changed(self, [*sizes[:dim], 1, *sizes[dim:]], [*strides[:dim], reach, *strides[dim:]])
-
-
-def unsqueeze__counts_from_the_end_of_the_tensor(self, dim):
-    wrap_dim(dim, self.dim() + 1)
-    dim = dim if dim >= 0 else max(dim + self.dim(), 0)
-    sizes, strides = list(self.shape), list(self.stride())
-    strides.insert(dim, sizes[dim] * strides[dim] if dim < self.dim() else 1)
-    sizes.insert(dim, 1)
-    return changed(self, sizes, strides)
-
-
 def as_strided__counts_elements(self, sizes, strides, storage_offset=None):
     offset = self.storage_offset() if storage_offset is None else storage_offset
     if len(sizes) != len(strides) or min([*sizes, *strides, offset]) < 0:
@@ -399,3 +369,37 @@ _slice_rightly = copied(strided.slice)
 
 def slice__has_no_defaults(self, dim, start, end, step):
     return _slice_rightly(self, dim, start, end, step)
+
+
+# Cases
+
+_breaks = copied(breaks.breaks_is_contiguous)
+
+
+def breaks_is_contiguous__of_plain_tensors():
+    shapes = {(4,): (1,), (2, 3): (3, 1), (3, 2): (1, 3), (2, 3, 4): (12, 4, 1), (4, 3, 2): (1, 4, 12)}
+    return [{"sizes": sizes, "strides": strides} for sizes, strides in shapes.items()]
+
+
+def breaks_is_contiguous__without_the_tensor_without_dimensions():
+    return [case for case in _breaks() if case["sizes"]]
+
+
+def breaks_is_contiguous__with_a_gap_and_a_repeat_at_once():
+    return [{"sizes": [2, 2, 3], "strides": [0, 4, 1]}, *(case for case in _breaks() if case["strides"][-1:] != [1])]
+
+
+def breaks_is_contiguous__with_strides_that_are_negative():
+    return [*_breaks()[:4], {"sizes": [2, 3], "strides": [-3, 1]}]
+
+
+def breaks_is_contiguous__too_many():
+    return [*_breaks(), {"sizes": [2, 3], "strides": [1, 1]}]
+
+
+def breaks_is_contiguous__as_pairs():
+    return [(case["sizes"], case["strides"]) for case in _breaks()]
+
+
+def breaks_is_contiguous__as_tensors():
+    return [{"sizes": case["sizes"], "strides": rl.tensor(case["strides"])} for case in _breaks()]

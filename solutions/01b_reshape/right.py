@@ -18,7 +18,6 @@ from rushlight.aten.strided import (
     contiguous_format,
     contiguous_strides,
     infer_view_size,
-    non_overlapping_and_dense,
 )
 from rushlight.c10.dtypes import ALL, BOOLEAN, FLOATING, INTEGRAL
 
@@ -168,23 +167,6 @@ def reshape__through_numpy(self, shape):
     return Tensor(self.untyped_storage(), sizes, strides, self.storage_offset(), self.dtype)
 
 
-def has_internal_overlap__by_one_test(sizes, strides):
-    return 0 not in sizes and any(size > 1 for size, stride in zip(sizes, strides) if not stride)
-
-
-def has_internal_overlap__with_a_loop(sizes, strides):
-    dense = non_overlapping_and_dense(sizes, strides)
-    overlap = False
-    for size, stride in zip(sizes, strides):
-        overlap |= size > 1 and stride == 0
-    return overlap and not dense
-
-
-def has_internal_overlap__in_numpy(sizes, strides):
-    sizes, strides = np.array(sizes), np.array(strides)
-    return np.logical_and(sizes.all(), ((sizes != 1) & (strides == 0)).any())
-
-
 # Types, and other people's memory
 
 
@@ -300,3 +282,23 @@ def layout__of_a_first_student(dl_tensor):
         raise BufferError("no such dtype")
     dtype = DTYPES[key]
     return sizes, strides, dl_tensor.byte_offset // dtype.itemsize, dtype
+
+
+# Cases
+
+
+def breaks_has_internal_overlap__as_a_table():
+    table = """
+        0 4     | 1 0
+        3 1     | 5 0
+        2       | 3
+        1 2 2   | 1 0 0
+        9 2 1 2 | 0 6 2 2
+    """
+    rows = [[[*map(int, half.split())] for half in row.split("|")] for row in table.strip().splitlines()]
+    return [{"sizes": sizes, "strides": strides} for sizes, strides in rows]
+
+
+def breaks_has_internal_overlap__of_five_dimensions():
+    shapes = {(3, 0, 2): (0, 1, 0), (1, 1, 4): (0, 0, 3), (2, 3, 2): (9, 3, 2), (3, 2, 2, 1, 2): (4, 0, 0, 9, 2)}
+    return tuple({"sizes": sizes, "strides": strides} for sizes, strides in shapes.items())

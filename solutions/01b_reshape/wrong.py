@@ -18,9 +18,9 @@ from rushlight.aten.strided import (
     empty_strided,
     infer_view_size,
     is_contiguous,
-    storage_size,
 )
 from rushlight.c10.dtypes import bool_, float16, float32, float64, int32, int64, uint8
+from rushlight.course import breaks
 
 from ..shared import changed, copied, edited
 
@@ -246,29 +246,6 @@ def reshape__keeps_the_offset_of_a_copy(self, shape):
     return copy
 
 
-def has_internal_overlap__knows_exactly(sizes, strides):
-    places = [sum(i * s for i, s in zip(at, strides)) for at in itertools.product(*map(range, sizes))]
-    return len(set(places)) < len(places)
-
-
-def has_internal_overlap__at_any_stride_of_zero(sizes, strides):
-    return 0 not in sizes and 0 in strides and math.prod(sizes) > 1
-
-
-has_internal_overlap__of_tensors_without_elements = edited(
-    strided.has_internal_overlap, ("    if non_overlapping_and_dense(sizes, strides):\n        return False\n", "")
-)
-
-
-def has_internal_overlap__where_memory_is_too_small(sizes, strides):
-    return storage_size(sizes, strides) < math.prod(sizes)
-
-
-def has_internal_overlap__at_equal_strides(sizes, strides):
-    kept = [stride for size, stride in zip(sizes, strides) if size > 1]
-    return 0 not in sizes and (0 in kept or len(set(kept)) < len(kept))
-
-
 # Types, and other people's memory
 
 
@@ -392,13 +369,6 @@ def layout__counts_from_the_address_zero(dl_tensor):
     return sizes, strides, (dl_tensor.data or 0) // dtype.itemsize + offset, dtype
 
 
-def has_internal_overlap__knows_exactly_about_tiny_tensors(sizes, strides):
-    if math.prod(sizes) <= 6:
-        return has_internal_overlap__knows_exactly(sizes, strides)
-    zeros = [size > 1 for size, stride in zip(sizes, strides) if stride == 0]
-    return any(zeros) and 0 not in sizes
-
-
 # What each hint is for
 
 _RESULT = "alias(self, new_sizes, new_strides, self.storage_offset())"
@@ -422,3 +392,33 @@ compute_stride__joins_no_one_of_stride_0 = edited(
 layout__multiplies_the_bits_by_the_lanes = edited(
     dlpack.layout, ("if lanes != 1 or (code, bits)", "bits *= lanes\n    if (code, bits)")
 )
+
+
+# Cases
+
+_breaks = copied(breaks.breaks_has_internal_overlap)
+
+
+def breaks_has_internal_overlap__of_the_table():
+    sizes, strides = [(3, 2), (2, 3), (2, 3), (4, 3)], [(1, 3), (0, 1), (4, 1), (1, 1)]
+    return [{"sizes": a, "strides": b} for a, b in zip(sizes, strides)]
+
+
+def breaks_has_internal_overlap__with_a_dense_stride_of_zero():
+    return [{"sizes": [1, 3], "strides": [0, 1]} if case["sizes"] == [1, 3] else case for case in _breaks()]
+
+
+def breaks_has_internal_overlap__with_negative_strides():
+    return [{"sizes": case["sizes"], "strides": [-stride for stride in case["strides"]]} for case in _breaks()]
+
+
+def breaks_has_internal_overlap__of_large_sizes():
+    return [{"sizes": [2**40 * size for size in case["sizes"]], "strides": case["strides"]} for case in _breaks()]
+
+
+def breaks_has_internal_overlap__in_one_dict():
+    return {"sizes": [case["sizes"] for case in _breaks()], "strides": [case["strides"] for case in _breaks()]}
+
+
+def breaks_has_internal_overlap__six_of_them():
+    return [*_breaks(), {"sizes": [2], "strides": [0]}]

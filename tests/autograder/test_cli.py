@@ -207,8 +207,8 @@ def test_pieces_that_are_not_attempted_are_one_line_at_the_end(monkeypatch, root
         "aten.strided.slice": Verdict(
             "aten.strided.slice", "not attempted", message="the cell that defines it did not run: E: x"
         ),
-        "aten.strided.unsqueeze": Verdict(
-            "aten.strided.unsqueeze", "disagreed", 3, 2, message="yours 0, torch's 1", case={}
+        "aten.strided.as_strided": Verdict(
+            "aten.strided.as_strided", "disagreed", 3, 2, message="yours 0, torch's 1", case={}
         ),
         "together.strided_views": Verdict("together.strided_views", "not attempted", message="a milestone needs half"),
     }

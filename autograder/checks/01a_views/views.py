@@ -1,4 +1,4 @@
-"""Strides, and views: transpose, permute, select, slice and unsqueeze."""
+"""Strides, and views: transpose, permute, select and slice."""
 
 from __future__ import annotations
 
@@ -220,18 +220,3 @@ def _up_to_defaults(*arguments):
 @slice.oracle
 def _(torch, x, dim, start, end, step):
     return viewed(x, partial(torch.ops.aten.slice, x), *_up_to_defaults(dim, start, end, step))
-
-
-@program(
-    "aten.strided.unsqueeze",
-    cases=with_tensor(lambda draw, st, sizes: {"dim": draw(dim(st, len(sizes) + 1))}),
-    edges=rows(
-        "x dim",
-        (tensor([2, 3]), 0), (tensor([2, 3]), 1), (tensor([2, 3]), 2), (tensor([2, 3]), -1), (tensor([2, 3]), -3),
-        (tensor([2, 3]), 3), (tensor([2, 3]), -4), (tensor([], []), 0), (tensor([3, 2], [1, 4], 2), 1),
-        (tensor([0, 2]), 0), (tensor([], []), -1), (tensor([], []), 1), (tensor([], []), -2),
-        (tensor([3, 2], [1, 4], 2), -1), (tensor([2, 1, 3, 2, 2], [1, 7, 2, 9, 0], 1), -4),
-    ),
-)  # fmt: skip
-def unsqueeze(xp, x, dim):
-    return viewed(x, x.unsqueeze, dim)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ...engine.check import program
-from ..cases import drawing, drawn, field, first_apart, is_torch, rows, sizes, tensor, tensors
+from ..cases import breaking, drawing, field, first_apart, is_torch, lists_too, no_cases, rows, sizes, tensor
 from ..shared_01 import mixed_too, viewed, with_tensor
 
 # Broadcasting --------------------------------------------------------------------------------------------------------
@@ -194,40 +194,26 @@ def reshape(xp, x, sizes):
     return viewed(x, x.reshape, sizes, exercise=None if is_torch(xp) else xp.strided.reshape)
 
 
-# Any sizes and strides -----------------------------------------------------------------------------------------------
+# Cases of a student --------------------------------------------------------------------------------------------------
+
+BREAKS, BODIES = "course.breaks.breaks_has_internal_overlap", "01b.has_internal_overlap"
+LARGEST = 2**62  # bytes, of a tensor without memory
 
 
-def _expanded(x, dim):
-    """A tensor with stride 0 in one of its dimensions."""
-    spec = x["tensor"]
-    strides = [0 if d == dim % len(spec["strides"]) else stride for d, stride in enumerate(spec["strides"])]
-    return {"tensor": spec | {"strides": strides}}
+@program(f"{BREAKS}.half", cases=no_cases, edges=[{}], examine=breaking(BODIES, "1/2"))
+def breaks_half(xp):
+    return xp.breaks.breaks_has_internal_overlap()
 
 
-@program(
-    "aten.strided.has_internal_overlap",
-    cases=drawn(
-        x=lambda st: st.one_of(tensors(st), st.builds(_expanded, tensors(st, dims=(1, 3), most=3), st.integers(0, 2))),
-    ),
-    edges=[
-        {"x": x}
-        for x in (
-            tensor([2, 3]), tensor([2, 3], [0, 1]), tensor([1, 3], [0, 1]), tensor([0, 3], [0, 0]), tensor([3], [0]),
-            tensor([3, 3], [1, 1]), tensor([2, 2], [1, 1]), tensor([2, 3], [1, 2]), tensor([1, 1], [0, 0]), tensor([2, 2], [0, 0]),
-            tensor([], []), tensor([2, 1], [1, 0]), tensor([3, 2], [4, 0]), tensor([1, 3], [0, 2]),
-            tensor([1, 2, 1], [4, 2, 0]), tensor([3, 2], [1, 3]), tensor([2, 1, 3], [0, 5, 1]),
-            tensor([2, 3, 0], [0, 0, 1]), tensor([2, 2, 2], [1, 2, 2]), tensor([2, 3, 1, 2, 2], [1, 2, 0, 0, 6]),
-        )
-    ],
-)  # fmt: skip
-def overlap(xp, x):
-    return mixed_too(xp.strided.has_internal_overlap, x.shape, x.stride())
+@program(BREAKS, cases=no_cases, edges=[{}], examine=breaking(BODIES, "1"))
+def breaks_has_internal_overlap(xp, **case):
+    """The cases, or what `has_internal_overlap` gives on one of them."""
+    if not case:
+        return xp.breaks.breaks_has_internal_overlap()
+    return lists_too(xp.strided.has_internal_overlap, case["sizes"], case["strides"])
 
 
-@overlap.oracle
-def _(torch, x):
-    try:
-        x.add_(1)  # refused where the tensor is known to overlap itself
-    except RuntimeError:
-        return True
-    return False
+@breaks_has_internal_overlap.oracle
+def _(torch, sizes, strides):
+    storage = torch.empty(LARGEST, dtype=torch.uint8, device="meta")
+    return torch._debug_has_internal_overlap(storage.as_strided(sizes, strides)) == 1  # yes

@@ -126,15 +126,19 @@ def test_another_operator_variable_or_parameter_makes_a_line_stale(text_of, old,
 
 
 WRITTEN_OUT = """
-def has_internal_overlap__of_empty_tensors(sizes: Sequence[int], strides: Sequence[int]) -> bool:
-    return any(n > 1 and step == 0 for n, step in zip(sizes, strides))
+def contiguous_strides__of_empty_tensors(sizes: Sequence[int]) -> tuple[int, ...]:
+    steps, product = [], 1
+    for n in reversed(sizes):
+        steps.append(product)
+        product *= n
+    return tuple(reversed(steps))
 """
 
 
 def test_an_edit_of_a_reference_has_the_hash_of_the_answer_that_it_makes():
-    exercise = "aten.strided.has_internal_overlap"
-    change = ("    if non_overlapping_and_dense(sizes, strides):\n        return False\n", "")
-    edit = f"has_internal_overlap__of_empty_tensors = edited(strided.has_internal_overlap, {change})"
+    exercise = "aten.strided.contiguous_strides"
+    change = ("max(size, 1)", "size")
+    edit = f"contiguous_strides__of_empty_tensors = edited(strided.contiguous_strides, {change})"
     made, written = (guarantees.written_out(ast.parse(source).body[0], exercise) for source in (edit, WRITTEN_OUT))
     assert guarantees.canonical(made) == guarantees.canonical(written)
 

@@ -224,11 +224,11 @@ def test_a_cell_that_ends_the_process_costs_itself_only(graded, solved, impatien
 
 
 def test_a_piece_that_ends_the_process_has_died(graded, solved):
-    wrong = cell(solved, "aten.strided.unsqueeze")
+    wrong = cell(solved, "aten.strided.as_strided")
     wrong.source = wrong.source.replace('    """', '    __import__("os")._exit(3)\n    """', 1)
     verdicts = graded(solved)
-    assert verdicts["aten.strided.unsqueeze"].outcome == DIED
-    assert "exit code 3" in verdicts["aten.strided.unsqueeze"].message
+    assert verdicts["aten.strided.as_strided"].outcome == DIED
+    assert "exit code 3" in verdicts["aten.strided.as_strided"].message
 
 
 @pytest.mark.parametrize("source", sweep(["import time; time.sleep(3600)", "while True: pass"], every=2))

@@ -87,9 +87,9 @@ def test_an_exception_is_shown_with_its_line_in_the_cell(outputs):
     assert "your cell" in shown.data["text/html"] and "→ contiguous_strides, line 5" in shown.data["text/html"]
 
 
-UNSQUEEZE = """
+TRANSPOSE = """
 @exercise(rl.strided)
-def unsqueeze(self, dim):
+def transpose(self, dim0, dim1):
     return self
 """
 
@@ -105,13 +105,13 @@ def test_a_card_has_the_points_and_what_of_the_lab_has_passed_in_this_kernel(fre
 
     strides, again = 'check("aten.strided.contiguous_strides")', WRONG
     _, before, first, replayed, failed, _, late = fresh(
-        UNSQUEEZE + RIGHT,
-        'check("aten.strided.unsqueeze")',
+        TRANSPOSE + RIGHT,
+        'check("aten.strided.transpose")',
         strides,
         'check("aten.strided.contiguous_strides", case={"sizes": [2, 3]})',
-        'check("aten.strided.unsqueeze")',
+        'check("aten.strided.transpose")',
         again,
-        'check("aten.strided.unsqueeze")',
+        'check("aten.strided.transpose")',
     )
     assert tally(0, 0) in before[0].data["text/html"] and "0 of" in before[0].data["text/html"]
     assert tally(1, mine) in first[0].data["text/html"] and f"{mine} of {mine} points" in first[0].data["text/html"]

@@ -1,0 +1,218 @@
+"""Cases of a student: which wrong bodies they catch, and what is no case."""
+
+import ast
+import copy
+import inspect
+import json
+import textwrap
+from itertools import product
+
+import nbformat
+import pytest
+
+from autograder.checks.cases import breaking
+from autograder.engine import breaks
+from autograder.engine.check import find, function_of, registry
+from autograder.engine.edition import edition
+from autograder.engine.observe import observe
+from autograder.engine.patients import PATIENTS, SEALED, sealed
+from autograder.engine.run import run
+from autograder.engine.subject import RushlightSide
+from autograder.engine.verdict import DISAGREED, PASSED
+from autograder.model import Lab, exercise_name
+
+NUMBERS = [f"{path.parent.name}.{path.stem}" for path in sorted(PATIENTS.glob("0*/*.py"))]
+USUAL = [
+    {"sizes": list(sizes), "strides": strides} for sizes, strides in (((4,), [1]), ((2, 3), [3, 1]), ((3, 2), [1, 3]))
+]
+NUMBER = "01a.is_contiguous"
+
+
+def exercise_of(number):
+    return breaks.EXERCISES + number.rpartition(".")[2]
+
+
+def decided(judge, given, number=NUMBER, share="1"):
+    """The verdict on what a student's function returns."""
+    return breaking(number, share)(judge, observe(given, RushlightSide()), None)
+
+
+def left(judge, number, cases):
+    return breaks.try_cases(judge, number, json.dumps(cases)).left
+
+
+def small_layouts():
+    """All sizes of at most three dimensions of 0 to 2, with strides of 0 to 2."""
+    for dims in range(4):
+        for sizes, strides in product(product(range(3), repeat=dims), repeat=2):
+            yield {"sizes": [*sizes], "strides": [*strides]}
+
+
+def test_each_exercise_of_this_kind_has_its_bodies():
+    assert {*map(exercise_of, NUMBERS)} == {
+        check.exercise for check in registry().values() if "course.breaks." in check.name
+    }
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_the_right_body_is_the_frameworks_own(number):
+    bodies = breaks.find_bodies(number)
+    (mine,), (own,) = (
+        ast.parse(text).body for text in (bodies.right, textwrap.dedent(inspect.getsource(function_of(bodies.at))))
+    )
+    assert [*map(ast.unparse, mine.body)] == [*map(ast.unparse, own.body[1:])]
+    assert [argument.arg for argument in mine.args.args] == [argument.arg for argument in own.args.args]
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_the_cases_of_the_reference_catch_every_wrong_body_and_none_is_superfluous(judge, number):
+    cases = function_of(exercise_of(number))()
+    assert len(cases) <= breaks.find_bodies(number).most
+    assert decided(judge, cases, number).outcome == PASSED
+    assert all(left(judge, number, cases[:i] + cases[i + 1 :]) for i in range(len(cases)))
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_usual_cases_catch_less_than_half_and_no_small_case_more_than_half(judge, number):
+    """Bodies of plain integers run here, on more cases than a judge would try."""
+    bodies = breaks.find_bodies(number)
+    space = function_of(bodies.at).__globals__
+    made = [{} for _ in range(1 + len(bodies.wrong))]
+    for text, names in zip([bodies.right, *bodies.wrong.values()], made):
+        exec(text, space, names)
+    right, *wrong = (function for names in made for function in names.values())
+    caught = [sum(bool(body(**case)) != bool(right(**case)) for body in wrong) for case in small_layouts()]
+    assert 2 * max(caught) <= len(wrong)
+    assert 2 * len(left(judge, number, USUAL)) > len(wrong)
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_points_are_by_the_share_that_is_caught(judge, number):
+    cases = function_of(exercise_of(number))()
+    whole = len(breaks.find_bodies(number).wrong)
+    for count in range(1, len(cases) + 1):
+        caught = whole - len(left(judge, number, cases[:count]))
+        for share, needed in (("1/2", whole / 2), ("3/4", 3 * whole / 4), ("1", whole)):
+            verdict = decided(judge, cases[:count], number, share)
+            assert verdict.passed == (caught >= needed) and f"{caught} of {whole}" in verdict.message
+
+
+def test_a_verdict_has_neither_a_body_nor_a_case_that_would_catch_it(judge):
+    bodies = breaks.find_bodies(NUMBER)
+    verdict = decided(judge, USUAL)
+    assert len(verdict.notes) == len(bodies.wrong) and not decided(judge, USUAL, share="1/2").notes
+    assert not [note for note in verdict.notes if set(note) & set("[]=*<>")]
+
+
+@pytest.mark.parametrize(
+    ("case", "reason"),
+    [
+        ({"sizes": [2, 3], "strides": [-3, 1]}, "torch refuses it"),
+        ({"sizes": [-1], "strides": [1]}, "torch refuses it"),
+        ({"sizes": [2, 3], "strides": [1]}, "torch refuses it"),
+        ({"sizes": [2**31 - 1] * 8, "strides": [2**31 - 1] * 8}, "torch refuses it"),
+    ],
+)
+def test_a_case_of_which_torch_makes_no_tensor_does_not_count_and_the_others_do(judge, case, reason):
+    good = function_of(exercise_of(NUMBER))()[2]
+    verdict = decided(judge, [case, good])
+    assert verdict.outcome == DISAGREED and "1 case catches" in verdict.message
+    assert "does not count" in verdict.notes[0] and reason in verdict.notes[0]
+    assert left(judge, NUMBER, [case, good]) == left(judge, NUMBER, [good])
+
+
+def program():
+    return {"sizes": [2], "strides": [1]}
+
+
+HOSTILE = {
+    "a program": [program],
+    "programs in a case": [{"sizes": program, "strides": program}],
+    "a text": ["__import__('os')._exit(0)"],
+    "a text for ints": [{"sizes": "__import__('os')._exit(0)", "strides": [1]}],
+    "too many": [program()] * 1_000_000,
+    "none": [],
+    "nothing": None,
+    "a dict": program(),
+    "another name": [{"sizes": [2], "strides": [1], "storage_offset": 0}],
+    "a missing name": [{"sizes": [2]}],
+    "too large a number": [{"sizes": [2**62], "strides": [1]}],
+    "a larger number": [{"sizes": [2**70], "strides": [1]}],
+    "too many dimensions": [{"sizes": [1] * 9, "strides": [1] * 9}],
+    "a bool": [{"sizes": [True], "strides": [1]}],
+    "a float": [{"sizes": [2.0], "strides": [float("nan")]}],
+    "lists in lists": [{"sizes": [[2]], "strides": [[1]]}],
+    "keys that read alike": [{"1": [2], 1: [1]}],
+}
+
+
+@pytest.mark.parametrize("given", HOSTILE.values(), ids=HOSTILE)
+def test_what_is_no_case_of_plain_ints_is_refused_and_no_body_runs_on_it(judge, monkeypatch, given):
+    monkeypatch.setattr(breaks, "Runs", None)
+    assert decided(judge, given).outcome == DISAGREED
+
+
+def test_a_body_that_ends_its_process_is_caught_and_the_next_one_runs(judge, monkeypatch):
+    known = breaks.find_bodies(NUMBER)
+    ends = known.right.replace("    expected = 1\n", "    __import__('os')._exit(3)\n    expected = 1\n")
+
+    def tried(right, **wrong):
+        monkeypatch.setattr(breaks, "find_bodies", lambda number: breaks.Bodies(known.at, 5, right, wrong))
+        return breaks.try_cases.__wrapped__(judge, NUMBER, json.dumps(USUAL))
+
+    assert tried(known.right, a=ends, b=known.right).left == ["b"]
+    assert tried(ends, b=known.right).counted == 0
+    assert "does not end" in tried(ends).refused[0]
+
+
+# A student's process -------------------------------------------------------------------------------------------------
+
+LOOKS_FOR_BODIES = """
+@exercise(rl.breaks)
+def breaks_is_contiguous():
+    import gc, pathlib, sys
+
+    texts, frame = [], sys._getframe()
+    while frame:
+        texts += [value for names in (frame.f_locals, frame.f_globals) for value in names.values() if type(value) is str]
+        texts += [value for value in frame.f_code.co_consts if type(value) is str]
+        frame = frame.f_back
+    texts += [value for value in gc.get_objects() if type(value) is str]
+    for place in {*map(pathlib.Path, sys.path)}:
+        for pattern in ("autograder/**/*.*", "rushlight/course/breaks.py"):
+            texts += [path.read_text(errors="replace") for path in place.glob(pattern) if path.is_file()]
+    raise LookupError(len(texts) > 50, [word for word in BACKWARDS if any(word[::-1] in text for text in texts)])
+"""
+WORDS = ["stride < expected", "strides[:-3:-1]", "repeated elements of one kind", '"strides": [7, 9]']
+
+
+def test_no_body_and_no_answer_is_in_the_process_of_a_student(judge, isolated):
+    lab = Lab("01a_views")
+    texts = [path.read_text(errors="replace") for path in edition(lab).rglob("*.py")]
+    assert not [word for word in WORDS if any(word in text for text in texts)]
+    notebook = nbformat.from_dict(copy.deepcopy(lab.release.nodes))
+    cell = next(cell for cell in notebook.cells if exercise_name(cell) == exercise_of(NUMBER))
+    cell.source = f"BACKWARDS = {[word[::-1] for word in WORDS]}\n{LOOKS_FOR_BODIES}"
+    verdict = run(notebook, lab, judge)[exercise_of(NUMBER)]
+    assert verdict.message == "LookupError: (True, [])"
+
+
+def test_cases_that_change_with_each_call_earn_what_the_cases_of_each_check_catch(judge, isolated):
+    lab = Lab("01a_views")
+    notebook = nbformat.from_dict(copy.deepcopy(lab.release.nodes))
+    cell = next(cell for cell in notebook.cells if exercise_name(cell) == exercise_of(NUMBER))
+    answers = [function_of(exercise_of(NUMBER))(), *([USUAL] * 2)]
+    cell.source = f"left = {answers}\n@exercise(rl.breaks)\ndef breaks_is_contiguous():\n    return left.pop(0)"
+    verdicts = run(notebook, lab, judge)
+    assert [verdict.passed for name, verdict in verdicts.items() if name.startswith(breaks.EXERCISES)] == [True, False, False]
+
+
+@pytest.mark.parametrize("lab", ["01a_views", "01b_reshape"])
+def test_a_class_repository_has_the_bodies_packed(lab):
+    ((name, data),) = sealed(lab).items()
+    assert name.removesuffix(SEALED).replace("/", ".") in NUMBERS and b"WRONG" not in data
+
+
+def test_the_examined_program_runs_the_function_that_the_cases_are_for(judge):
+    check = find(exercise_of(NUMBER))
+    assert judge.answers(check, USUAL) == [True, True, False]
