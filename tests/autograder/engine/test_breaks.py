@@ -204,7 +204,11 @@ def test_cases_that_change_with_each_call_earn_what_the_cases_of_each_check_catc
     answers = [function_of(exercise_of(NUMBER))(), *([USUAL] * 2)]
     cell.source = f"left = {answers}\n@exercise(rl.breaks)\ndef breaks_is_contiguous():\n    return left.pop(0)"
     verdicts = run(notebook, lab, judge)
-    assert [verdict.passed for name, verdict in verdicts.items() if name.startswith(breaks.EXERCISES)] == [True, False, False]
+    assert [verdict.passed for name, verdict in verdicts.items() if name.startswith(breaks.EXERCISES)] == [
+        True,
+        False,
+        False,
+    ]
 
 
 @pytest.mark.parametrize("lab", ["01a_views", "01b_reshape"])
