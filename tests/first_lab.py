@@ -13,11 +13,10 @@ CHECKS, EXERCISES = len(WORTH), len(Lab(LAB).exercises)
 
 _released = copy.deepcopy(Lab(LAB).release.nodes)
 _written = {exercise_name(cell) for cell in sample.fill(_released, sample.answers(_released), until=0.5)}
-_left = {*Lab(LAB).exercises} - _written
-HALF = sum(
-    points for check, points in WORTH.items() if check not in _left
-)  # of `sample.half_done`, whose milestone passes
-LEFT = len(_left)  # the exercises that it leaves out
+_left = {*WORTH} & {*Lab(LAB).exercises} - _written
+_left |= {check for check in WORTH if check.rpartition(".")[0] in _left}  # checks of a part of an exercise
+LEFT = len(_left)  # the checks of the exercises that `sample.half_done` leaves out
+HALF = sum(points for check, points in WORTH.items() if check not in _left)  # its points: its milestone passes
 
 
 def of(points: float, all_points: float = POINTS) -> str:

@@ -3,7 +3,8 @@
 from operator import attrgetter
 
 from ..engine.check import program
-from .shared_13 import no_cases, text_of
+from .cases import no_cases
+from .shared_13 import text_of
 
 
 def examined(how, *about):

@@ -1,6 +1,7 @@
 """Answers from a table of torch's results for the edge cases, which anyone can read, and guesses the rest from it.
 
-Where the edges are all the cases that there are, a table is a right answer: those checks are left alone.
+Where the edges are all the cases that there are, a table is a right answer: those checks are left alone. So are those that examine
+an answer, which draw no cases.
 """
 
 import json
@@ -15,7 +16,7 @@ from autograder.engine.observe import encode
 def attack(notebook):
     judge, table = Judge(0), {}
     for check in registry().values():
-        if check.lab == LAB and len(judge.drawn(check)[0]) > len(check.edges):
+        if check.lab == LAB and not check.examine and len(judge.drawn(check)[0]) > len(check.edges):
             cases = [json.dumps(case, sort_keys=True) for case in check.edges]
             table[check.name] = dict(zip(cases, map(judge.answer, [check] * len(cases), check.edges)))
     prepared = zlib.compress(encode(table), 9)

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import nbformat
 import pytest
 from at_once import AtOnce
-from first_lab import CHECKS, HALF, POINTS
+from first_lab import CHECKS, HALF, LEFT, POINTS
 from nbgrader.preprocessors import SaveAutoGrades, SaveCells
 from sweep import sweep
 
@@ -122,13 +122,13 @@ def test_what_an_interrupted_run_left_behind_is_graded_again(one_student, quick_
     half.parent.mkdir(parents=True)
     shutil.copy(one_student / "submitted" / "half_done" / LAB / f"{LAB}.ipynb", half)  # nbgrader's first step, no more
     (row,) = quick_grade(LAB)
-    assert row.total == 14 and row.remark() == "not attempted: 4"
+    assert row.total == HALF and row.remark() == f"not attempted: {LEFT}"
 
 
 def test_what_has_been_marked_is_not_run_again_when_it_is_recorded(one_student, monkeypatch, quick_grade):
     monkeypatch.setattr(plugin, "run", lambda *arguments: 1 / 0)
     (row,) = quick_grade(LAB)
-    assert row.total == 14
+    assert row.total == HALF
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_what_a_notebook_that_nbgrader_alone_graded_says_stops_no_class(one_stud
     nbformat.write(notebook, path)
     os.utime(one_student / "feedback" / "half_done" / LAB / f"{LAB}.html")
     (row,) = quick_grade(LAB)
-    assert row.total == 14 and row.remark().startswith("graded by nbgrader alone: ")
+    assert row.total == HALF and row.remark().startswith("graded by nbgrader alone: ")
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_nbformat_does_not_see_the_text_of_a_submission(one_student, monkeypatch
         nbformat, "reads", lambda text, *more, **options: seen.append(text) or reads(text, *more, **options)
     )
     (row,) = quick_grade(LAB, executor=AtOnce())
-    assert row.total == 14 and seen
+    assert row.total == HALF and seen
     assert (one_student / "submitted" / "half_done" / LAB / f"{LAB}.ipynb").read_text() not in seen
 
 
@@ -188,7 +188,7 @@ def test_a_submission_is_read_parsed_and_restored_once_before_it_is_recorded(one
     note(restore, "restore")
     note(late, "renew_times")
     (row,) = quick_grade(LAB, executor=AtOnce())
-    assert row.total == 14 and done[: done.index("renew_times")] == ["read_notebook", "loads", "restore"]
+    assert row.total == HALF and done[: done.index("renew_times")] == ["read_notebook", "loads", "restore"]
 
 
 @pytest.mark.sweep
@@ -197,7 +197,7 @@ def test_a_lab_that_is_half_in_the_gradebook_is_entered_again(one_student, quick
         patch.setattr(SaveCells, "_create_source_cell", lambda self, cell: None)
         plugin.register(f"sqlite:///{one_student / 'gradebook.db'}", LAB)
     (row,) = quick_grade(LAB)
-    assert row.total == 14
+    assert row.total == HALF
 
 
 def test_an_interrupt_stops_the_class_and_running_again_finishes_it(one_student, monkeypatch, quick_grade):
@@ -209,7 +209,7 @@ def test_an_interrupt_stops_the_class_and_running_again_finishes_it(one_student,
         with pytest.raises(KeyboardInterrupt):
             quick_grade(LAB)
     (row,) = quick_grade(LAB)
-    assert row.total == 14
+    assert row.total == HALF
 
 
 def test_what_a_marker_cannot_do_costs_that_submission_only(one_student, quick_grade):
@@ -290,7 +290,7 @@ def test_the_row_names_the_file_that_a_student_handed_in(one_student, quick_grad
     for _ in range(2):
         rows = {row.student: row for row in quick_grade(LAB)}
         assert rows["half_done"].total == 14
-        assert rows["half_done"].remark() == "handed in as 01a_views (1).ipynb; not attempted: 4"
+        assert rows["half_done"].remark() == f"handed in as 01a_views (1).ipynb; not attempted: {LEFT}"
         said = f"no {LAB}.ipynb in the submission"
         assert rows["ada"].remark() == f"{said}, only a.ipynb, b.ipynb: rename the one that is this lab's"
         assert rows["ben"].remark() == f"{said}, only homework.zip: rename the one that is this lab's"
