@@ -3,8 +3,7 @@
 from operator import attrgetter
 
 from ..engine.check import program
-from .cases import no_cases
-from .shared_13 import text_of
+from .shared_13 import no_cases, text_of
 
 
 def examined(how, *about):

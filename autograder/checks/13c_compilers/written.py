@@ -1,8 +1,7 @@
 """Checks of lab 13c: tests that a student wrote, graded by what they catch."""
 
 from ...engine.check import program
-from ..cases import no_cases
-from ..shared_13 import examined, tested, text_of
+from ..shared_13 import examined, no_cases, tested, text_of
 
 NAME, BODIES = "clinic.compilers.check_eliminate_dead_code", "13c.eliminate_dead_code"
 

@@ -1,8 +1,7 @@
 """The milestone of lab 15c: all accepted patches in one PyTorch."""
 
 from ...engine.check import program
-from ..cases import no_cases
-from ..shared_13 import text_of
+from ..shared_13 import no_cases, text_of
 from ..shared_15 import examined
 
 
