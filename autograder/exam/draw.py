@@ -8,13 +8,16 @@ why a line is there. A function that fails, or was not handed in, is replaced by
 from __future__ import annotations
 
 import ast
+import inspect
 import json
 import random
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 from ..author.mutants import arithmetic, constant, replaceable_nodes
@@ -22,7 +25,7 @@ from ..classroom import walk
 from ..classroom.explain import answers_of, graded
 from ..classroom.oral import limited
 from ..classroom.restore import StudentNotebook
-from ..engine.check import Check, function_of, registry, shown_source
+from ..engine.check import Check, function_of, registry, shown_source, source
 from ..engine.judge import Judge
 from ..engine.observe import Tree, difference, is_error, result_of, show
 from ..language import language, speak
@@ -32,12 +35,15 @@ from .trials import CASES, LONGEST, SHORTEST, Cases, Changed, Function, answerab
 from .values import TENSOR, NotAsked, as_text, plain
 
 MINUTES = 40
+NEXT = ":\n"
+CHECKS = "autograder.checks."  # the package of the programs
 FIND, RESULTS, PREDICT, REASON = "find", "results", "predict", "reason"
 TRIED = 14  # changes of a function for an item
 VARIANTS = 30  # of the predictions of a lab, from which each student's is drawn
 MOST_PARAMETERS = 5
 PLAIN_PROGRAM = 6  # lines of the program of a check: a longer one is asked about last
 LONGEST_CONTRACT = 24  # lines
+LONGEST_HELPER = 40  # lines of a function of the check's program: of a longer one, only the docstring is shown
 
 Progress = Callable[[int, int, str], None]
 
@@ -152,7 +158,7 @@ class Drawing:
             return (
                 self.used.get(exercise, 0),
                 len((cell or given).splitlines()) < SHORTEST,
-                len(shown_source(self.material.checks[lab.name][exercise].program).splitlines()) > PLAIN_PROGRAM,
+                len(program_of(self.material.checks[lab.name][exercise]).splitlines()) > PLAIN_PROGRAM,
                 self.used.get(lab.name, 0),
                 not cell,
                 cell == given,
@@ -217,11 +223,11 @@ class Drawing:
             speak("One place of it was changed. What it should do, as in the lab:"),
             _contract(function.exercise),
             speak("The check calls it in this program:"),
-            _code(shown_source(function.check.program)),
+            _code(program_of(function.check)),
             speak(
                 "Give an input of this program on which it no longer gives what is right, and the number of the changed line."
                 " Any such input counts, if the line is right too. The form of an input is there already: on this one, nothing is"
-                " wrong."
+                " wrong. If you would mend another line instead, write it as it should read: `7: return x`, for line 7."
             ),
         ]
         if "tensor(" in " ".join(map(as_text, form.values())):
@@ -229,7 +235,7 @@ class Drawing:
         paragraphs += _choices(function)
         points = dict.fromkeys(names, 0.0) | {names[0]: 2.0}
         fields = [Field(f"{number}.{name}", f"`{name}`", "value", points[name], as_text(form[name])) for name in names]
-        fields.append(Field(f"{number}.line", speak("The line"), "number", 1.0))
+        fields.append(Field(f"{number}.line", speak("The line"), "value", 1.0))
         title = speak("`{name}`, changed: where, and for which input?", name=function.name)
         right = [
             speak("Line {line} was", line=changed.line),
@@ -267,7 +273,7 @@ class Drawing:
             _whose(function),
             _numbered(changed.code),
             speak("One place of it was changed. The check calls it in this program:"),
-            _code(shown_source(function.check.program)),
+            _code(program_of(function.check)),
             speak(
                 "What does the program give in these three cases, with the function as it is above? It is not what is right."
                 " Write a tensor as a list of its sizes, strides and storage offset, a tuple as a list, and for an exception the"
@@ -388,6 +394,30 @@ def _whose(function: Function) -> str:
 def _contract(exercise: str) -> str:
     lines = (function_of(exercise).__doc__ or "").split("\n")[:LONGEST_CONTRACT]
     return _code("\n".join(line.removeprefix("    ") for line in lines).strip())
+
+
+@cache
+def program_of(check: Check) -> str:
+    """The program of a check as a reader sees it, with the functions and the short values of the checks that it uses."""
+    found: dict[str, str] = {}
+    _add_used(ast.parse(text := shown_source(check.program)), inspect.unwrap(check.program).__globals__, found)
+    return "\n\n".join([*reversed(found.values()), text])
+
+
+def _add_used(tree: ast.AST, names: dict[str, Any], found: dict[str, str]) -> None:
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Name) or node.id in found or node.id not in names:
+            continue
+        value = names[node.id]
+        if isinstance(value, (bool, int, float, str, list, tuple, set, dict)) and len(repr(value)) <= 100:
+            found[node.id] = f"{node.id} = {value!r}"
+        elif inspect.isfunction(value) and value.__module__.startswith(CHECKS):
+            found[node.id] = text = source(value)
+            if len(text.splitlines()) > LONGEST_HELPER:
+                said = indent(f'"""{inspect.getdoc(value) or ""}"""', "    ")
+                found[node.id] = f"{text.partition(NEXT)[0]}{NEXT}{said}"
+            else:
+                _add_used(ast.parse(text), value.__globals__, found)
 
 
 def _numbered(code: str) -> str:

@@ -6,6 +6,7 @@ sandbox, and nothing of an answer runs: it is read as data.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -65,7 +66,8 @@ def _found(item: Item, key: Key, given: dict[str, str], isolated: bool, right: l
     """The points for an input and the line. The first paragraphs of `right` say what became of the input."""
     names = [name for name in given if name != "line"]
     points = {each.key.partition(".")[2]: each.points for each in item.fields}
-    is_line = given["line"].strip().removeprefix("line").strip() == str(key.line)
+    said, is_line = _line(key, given["line"], isolated)
+    right[:0] = said
     earned: dict[str, float | None] = {**dict.fromkeys(names, 0.0), "line": points["line"] * is_line}
     if all(given[name].strip() == each.given for name, each in zip(names, item.fields)):
         return earned
@@ -78,6 +80,25 @@ def _found(item: Item, key: Key, given: dict[str, str], isolated: bool, right: l
     if differs and is_line:
         earned |= {name: points[name] for name in names}
     return earned
+
+
+def _line(key: Key, text: str, isolated: bool) -> tuple[list[str], bool]:
+    """Whether the line is the changed one, or another that mends the function: then what became of it, too."""
+    found = re.fullmatch(r"(?:line)?\s*(\d{1,3})\s*(?::(.*))?", text.strip(), re.DOTALL | re.IGNORECASE)
+    if found is None:
+        return [], False
+    line, new = int(found[1]), (found[2] or "").strip()
+    if line == key.line or not new:
+        return [], line == key.line
+    check = find(key.check)
+    function = Function(Lab(key.lab), check.exercise, check, key.cell, key.is_own, Cases(0), isolated)
+    try:
+        is_mended = function.is_mended(key.changed, line, new)
+    finally:
+        function.close()
+    if is_mended:
+        return [speak("With your line {line} the function gives what torch gives, too.", line=line)], True
+    return [speak("With your line {line} the function does not give what torch gives.", line=line)], False
 
 
 def _tried(key: Key, case: dict, isolated: bool) -> tuple[list[str], bool]:

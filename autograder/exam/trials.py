@@ -160,6 +160,26 @@ class Function:
         except (*FAILURES, RecursionError, ValueError):
             return []
 
+    def is_mended(self, changed: str, line: int, text: str) -> bool:
+        """Whether a changed copy agrees with torch on all cases once a line of the code that is shown reads so."""
+        cell = self._with_line(changed, line, text)
+        return bool(cell and self.cases) and not self._differing(self.run(cell))
+
+    def _with_line(self, changed: str, line: int, text: str) -> str:
+        """The cell with another line. Empty if this is no Python, is much longer, or brings other statements: a line is mended, and
+        no function is written anew in it."""
+        lines = shown(changed, self.name).splitlines()
+        if not 1 <= line <= len(lines):
+            return ""
+        old, text = lines[line - 1], text.strip()
+        if len(text) > 2 * len(old.strip()) + 20:
+            return ""
+        new = old[: len(old) - len(old.lstrip())] + text
+        before, after = ("\n".join([*lines[: line - 1], each, *lines[line:]]) for each in (old, new))
+        if _kinds(after) != _kinds(before) or walk.function_in(after, self.name) is None:
+            return ""
+        return walk.with_body_of(changed, self.name, after)
+
     def close(self) -> None:
         if self.trials is not None:
             self.trials.close()
@@ -212,6 +232,11 @@ class Function:
 
     def simplest(self, positions: list[int]) -> list[int]:
         return sorted(positions, key=lambda i: (complexity(self.cases[i]), len(json.dumps(self.cases[i]))))
+
+
+def _kinds(code: str) -> list[type] | None:
+    tree = parsed(code, commands=False)
+    return tree and [type(node) for node in ast.walk(tree) if isinstance(node, ast.stmt)]
 
 
 def answerable(tree: Tree) -> bool:

@@ -8,8 +8,9 @@ from sweep import sweep
 
 from autograder.classroom import walk
 from autograder.engine.observe import difference, is_error
-from autograder.exam.draw import FIND, PREDICT, REASON, RESULTS, Exam, Material, exam_of
+from autograder.exam.draw import FIND, PREDICT, REASON, RESULTS, Exam, Key, Material, exam_of, program_of
 from autograder.exam.marking import mark
+from autograder.exam.paper import Field, Item, Paper
 from autograder.exam.trials import LEAST, MOST, Function, checks_of, reference_cell
 from autograder.exam.values import as_text, plain
 from autograder.model import Lab, lab_names
@@ -87,6 +88,53 @@ def test_an_input_counts_if_the_line_is_right_too(exam):
     wrong = {name: "1" for name in answers if name.endswith(".line")}
     earned = mark(exam, answers | wrong).earned
     assert sum(earned[name] for name in earned if name.startswith(("1.", "2."))) == 0
+
+
+CHANGED = """def contiguous_strides(sizes):
+    strides, step = [], 1
+    for size in reversed(sizes):
+        strides.append(step{})
+        step = step * max(size, 1)
+    return tuple(reversed(strides))
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "is_right"),
+    [
+        ("4", True),
+        ("line 4: strides.append(step)", True),
+        ("6: return tuple(n - 1 for n in reversed(strides))", True),
+        ("6: return tuple(n + 1 for n in reversed(strides))", False),
+        ("6", False),
+        ("2: strides, step = [], 1; step = 0", False),  # another statement
+        (
+            "2: return tuple(math.prod(max(n, 1) for n in sizes[i + 1:]) for i in range(len(sizes)))",
+            False,
+        ),  # a new function
+        (
+            "6: return tuple(math.prod(max(n, 1) for n in sizes[i + 1 :]) for i, _ in enumerate(sizes))  " + "#" * 80,
+            False,
+        ),
+        ("6: return (", False),
+        ("40: step = 1", False),
+        ("last", False),
+    ],
+)
+def test_another_line_counts_if_it_mends_the_function(line, is_right):
+    exercise, name = "aten.strided.contiguous_strides", "1.sizes"
+    before, changed = (cell(exercise, CHANGED.format(text)) for text in ("", " + 1"))
+    fields = [Field(name, "", "value", 2.0, "[]"), Field("1.line", "", "value", 1.0)]
+    paper = Paper("exam_01a", "ada", "K7", 40, "en", [Item("1", "", [], fields)], "s3cret")
+    key = Key(FIND, LAB, checks_of(Lab(LAB))[exercise].name, before, changed, 4, parameters={"sizes": []})
+    marks = mark(Exam(paper, {"1": key}), {name: "[5]", "1.line": line})
+    assert marks.earned == {name: 2.0 * is_right, "1.line": 1.0 * is_right}
+
+
+def test_the_program_is_shown_with_what_it_uses():
+    checks = checks_of(Lab("03a_loops"))
+    assert "def _operands_of(" in program_of(checks["c10.dtypes.result_type"])
+    assert "def dense(" in program_of(checks["c10.memory_formats.reorder_dimensions"])
 
 
 @pytest.mark.parametrize(
