@@ -168,8 +168,8 @@ class Trials:
         """Let the student's function take the place of the course's own."""
         self.session.run_cell(NotebookNode(source=cell, metadata={}))
 
-    def observe(self, check: str, cases: list[dict]) -> list[Tree]:
-        return self.session.observe(check, cases)
+    def observe(self, check: str, cases: list[dict], limit: float | None = None) -> list[Tree]:
+        return self.session.observe(check, cases, limit)
 
     def calls(self, cell: str, name: str, check: str, cases: list[dict]) -> list[Call]:
         """Return the first call of the cell's function in each case. Empty if one takes too long or ends the process."""

@@ -236,11 +236,11 @@ class Session:
         except (LookupError, TypeError, AttributeError):
             raise Malformed("outputs in another form") from None
 
-    def observe(self, name: str, cases: list[dict]) -> list[Tree]:
-        """The subject's observation of each case of a check. If the answer is a text, it is that of a subject in which no code of
-        the student has run: only the text is theirs."""
+    def observe(self, name: str, cases: list[dict], limit: float | None = None) -> list[Tree]:
+        """The subject's observation of each case of a check, each within `limit` seconds. If the answer is a text, it is that of a
+        subject in which no code of the student has run: only the text is theirs."""
         if not find(name).is_text:
-            return self._observe(name, cases)
+            return self._observe(name, cases, limit)
         [seen] = self._observe(name, [THE_TEXT])
         text = result_of(seen)
         if not isinstance(text, str):  # the exercise is not attempted, or raises
@@ -251,10 +251,10 @@ class Session:
         )
         return self.clean._observe(name, cases)
 
-    def _observe(self, name: str, cases: list[dict]) -> list[Tree]:
+    def _observe(self, name: str, cases: list[dict], limit: float | None = None) -> list[Tree]:
         """The subject's observation of each case of a check. It says when a case begins, because each may take as long as the
         limit. The error of one that takes longer has the case."""
-        begun, limit = 0, limits.seconds(limits.CHECK_SECONDS, takes_long(name))
+        begun, limit = 0, limit or limits.seconds(limits.CHECK_SECONDS, takes_long(name))
         try:
             reply = self._request({"check": name, "cases": cases, "begins": True}, limit)
             while reply == {"begins": True} and begun < len(cases):

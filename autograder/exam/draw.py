@@ -187,6 +187,7 @@ class Drawing:
                 finally:
                     function.close()
                 if made:
+                    function.asked.add(made[1].changed)
                     self.used[function.exercise] = self.used.get(function.exercise, 0) + 1
                     self.used[function.lab.name] = self.used.get(function.lab.name, 0) + 1
                     return made
@@ -201,17 +202,18 @@ class Drawing:
     def _find(self, function: Function, number: str) -> tuple[Item, Key] | None:
         if not 0 < len(function.cases[0]) <= MOST_PARAMETERS:
             return None
-        found = [*function.changed(function.replaced(self._some))]
-        for changed in sorted(found, key=lambda one: _raising(one) > 0.5):
-            same = [
-                i for i in range(len(function.cases)) if i not in {*changed.differs} and _is_short(function.cases[i])
-            ]
-            apart = [i for i in changed.differs if _is_short(function.cases[i])]
+        raising = None
+        for changed in function.changed(function.replaced(self._some)):
+            short, differs = [i for i, case in enumerate(function.cases) if _is_short(case)], {*changed.differs}
+            same, apart = [i for i in short if i not in differs], [i for i in short if i in differs]
             if not same or not apart:
                 continue
             form, example = function.cases[function.simplest(same)[0]], function.cases[function.simplest(apart)[0]]
-            return self._find_item(function, number, changed, form, function.check.in_order(example))
-        return None
+            item = self._find_item(function, number, changed, form, function.check.in_order(example))
+            if _raising(changed) <= 0.5:
+                return item
+            raising = raising or item  # if there is no better one
+        return raising
 
     def _find_item(
         self, function: Function, number: str, changed: Changed, form: dict, example: dict
@@ -302,11 +304,15 @@ class Drawing:
     def _reason(self, function: Function, number: str) -> tuple[Item, Key] | None:
         given = {line.strip() for line in function.lines_of_reference()}
         for changes in (function.left_out, function.replaced):
-            found = [*function.changed(changes(self._some))]
-            found.sort(key=lambda one: (one.change.before in given, _raising(one) > 0.5))
-            for changed in found:
+            other: list[tuple[tuple, tuple[Item, Key]]] = []
+            for changed in function.changed(changes(self._some)):
                 if apart := [i for i in changed.differs if _is_short(function.cases[i])]:
-                    return self._reason_item(function, number, changed, function.simplest(apart)[0])
+                    item = self._reason_item(function, number, changed, function.simplest(apart)[0])
+                    if not any(order := (changed.change.before in given, _raising(changed) > 0.5)):
+                        return item
+                    other.append((order, item))
+            if other:
+                return min(other, key=lambda pair: pair[0])[1]
         return None
 
     def _reason_item(self, function: Function, number: str, changed: Changed, i: int) -> tuple[Item, Key]:

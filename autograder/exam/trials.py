@@ -11,6 +11,7 @@ import difflib
 import inspect
 import json
 import re
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -29,6 +30,7 @@ from ..model import Lab, exercise_name
 from .values import MOST_TEXT, NotAsked, as_text, plain, read_value
 
 CASES = 200
+FEW = 60  # cases: a change that shows on none of them is not tried on the others
 LEAST, MOST = 0.03, 0.60  # the share of the cases on which a change must show
 SHORTEST, LONGEST = 4, 45  # lines of a function that is asked about
 ROUNDS = 12  # of draws, for so many different cases
@@ -118,6 +120,10 @@ class Function:
         self.name = exercise.rpartition(".")[2]
         self.cell, self.isolated = cell, isolated
         self.trials: Trials | None = None
+        self.usual: float | None = None  # seconds for all cases
+        self.chosen: dict[str, list[Any]] = {}  # the places of changes that are tried, drawn once
+        self.tried: dict[str, list[Tree]] = {}  # what changed copies give on the cases
+        self.asked: set[str] = set()  # the copies that an item is about
         self.limit = SECONDS[is_on_torch(lab.name)]
 
     @cached_property
@@ -148,15 +154,16 @@ class Function:
         """Whether the function, as it is, agrees with torch on all cases."""
         return not any(self._differing(self.run(self.cell)) or [0] * (not self.cases))
 
-    def run(self, cell: str, cases: list[dict] | None = None) -> list[Tree]:
-        """What the check's program gives on each case with this cell. Empty if it takes too long, or ends its process."""
+    def run(self, cell: str, cases: list[dict] | None = None, limit: float | None = None) -> list[Tree]:
+        """What the check's program gives on each case with this cell. Empty if one takes longer than `limit` seconds, or ends the
+        process."""
         try:
             if self.trials is None:
                 self.trials = Trials(self.lab, self.isolated, Allowance(is_on_torch(self.lab.name)))
                 self.trials.prepare(self.exercise)
             if any(output.output_type == "error" for output in self.trials.session.try_cell(cell, self.limit)):
                 return []
-            return self.trials.observe(self.check.name, self.cases if cases is None else cases)
+            return self.trials.observe(self.check.name, self.cases if cases is None else cases, limit)
         except (*FAILURES, RecursionError, ValueError):
             return []
 
@@ -200,10 +207,28 @@ class Function:
             line = self._only_line(code, is_missing=not change.after)
             if line is None:
                 continue
-            results = self.run(change.source)
+            if change.source in self.asked:
+                continue
+            if change.source not in self.tried:
+                self.tried[change.source] = self._results(change.source)
+            results = self.tried[change.source]
             differs = self._differing(results)
             if results and LEAST * len(self.cases) <= len(differs) <= MOST * len(self.cases):
                 yield Changed(change, line, code, results, differs)
+
+    def _results(self, cell: str) -> list[Tree]:
+        """What a changed copy gives on each case. Empty if one takes longer than all do with the function as it is, or if the
+        first ones show no difference."""
+        if self.usual is None:
+            start = time.monotonic()
+            self.run(self.cell)
+            self.usual = time.monotonic() - start
+        few, limit = self.cases[:FEW], 1 + self.usual
+        first = self.run(cell, few, limit)
+        if len(first) < len(few) or not any(map(difference, first, self.theirs)):
+            return []
+        rest = self.run(cell, self.cases[FEW:], limit)
+        return first + rest if rest else []
 
     def _only_line(self, code: str, is_missing: bool) -> int | None:
         """The number of the only line that differs, or None if there are several. A missing one has its number before."""
@@ -220,13 +245,17 @@ class Function:
 
     def replaced(self, choose: Callable[[list[Any]], list[Any]]) -> Iterator[walk.Change]:
         """Changes of an expression, in an order of `choose`, without those that are seen at once."""
-        places = [place for place in walk.places(self.cell, self.name) if not _AT_ONCE.search(place[1])]
-        for place in choose(places):
+        if "replaced" not in self.chosen:
+            places = [place for place in walk.places(self.cell, self.name) if not _AT_ONCE.search(place[1])]
+            self.chosen["replaced"] = choose(places)
+        for place in self.chosen["replaced"]:
             yield from walk.changes(self.cell, self.name, [place])
 
     def left_out(self, choose: Callable[[list[Any]], list[Any]]) -> Iterator[walk.Change]:
         """The function without one of its inner statements, in an order of `choose`."""
-        for line in choose(walk.inner_lines(self.cell, self.name)):
+        if "left out" not in self.chosen:
+            self.chosen["left out"] = choose(walk.inner_lines(self.cell, self.name))
+        for line in self.chosen["left out"]:
             if change := walk.without(self.cell, self.name, line):
                 yield change
 
