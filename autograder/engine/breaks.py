@@ -2,16 +2,17 @@
 catch.
 
 A file `autograder/patients/01a/is_contiguous.py` names the function (`AT`), has its body, and says how many cases are allowed
-(`MOST`). `WRONG` has the wrong bodies as small changes of that text: what each is wrong about, and pairs of an old and a new text.
+(`MOST`). `CASE` has the kind of each value of a case, such as `"list[int]"` or `{"some of": ["CPU", "Meta"]}`. `WRONG` has the
+wrong bodies as small changes of the right one: what each is wrong about, and pairs of an old and a new text.
 
-A case is data: a dict with a value for each parameter. A process without any code of the student runs the check's program on each
-case, with each body in its place. A case counts if the right body agrees with torch there. It catches the bodies that do not.
+A case is data: a dict with a value for each parameter of the check's program. A process without any code of the student runs this
+program on each case, with each body in its place. A case counts if the right body agrees with torch there. It catches the bodies
+that do not.
 """
 
 from __future__ import annotations
 
 import ast
-import inspect
 import json
 import math
 from collections.abc import Callable, Sequence
@@ -23,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..language import phrase
 from . import sandbox
-from .check import Check, find, function_of
+from .check import Check, find
 from .edition import keep, patient_files
 from .limits import CHECK_SECONDS, seconds
 from .observe import Malformed, SubjectDied, SubjectTimedOut, Tree, accept, clean, difference, is_error, result_of, show
@@ -44,6 +45,7 @@ class Bodies:
 
     at: str
     most: int  # cases
+    case: dict[str, str | dict[str, list[str]]]  # the kinds of its values, by their names
     right: str
     wrong: dict[str, str]
 
@@ -54,10 +56,10 @@ def find_bodies(number: str) -> Bodies:
     text = read(number)
     statements = ast.parse(text).body
     values = {ast.unparse(node.targets[0]): node.value for node in statements if isinstance(node, ast.Assign)}
-    at, most, wrong = (ast.literal_eval(values[name]) for name in ("AT", "MOST", "WRONG"))
+    at, most, case, wrong = (ast.literal_eval(values[name]) for name in ("AT", "MOST", "CASE", "WRONG"))
     (function,) = (node for node in statements if isinstance(node, ast.FunctionDef))
     right = ast.get_source_segment(text, function) or ""
-    return Bodies(at, most, right, {about: _changed(right, changes) for about, changes in wrong.items()})
+    return Bodies(at, most, case, right, {about: _changed(right, changes) for about, changes in wrong.items()})
 
 
 def _changed(text: str, changes: Sequence[tuple[str, str]]) -> str:
@@ -71,19 +73,36 @@ def _changed(text: str, changes: Sequence[tuple[str, str]]) -> str:
 # Cases ---------------------------------------------------------------------------------------------------------------
 
 
+Kind = tuple[str, Callable[[Tree], bool]]  # what a value of a case is, and the test
+
+
 def _is_int(value: Tree) -> bool:
     return type(value) is int and abs(value) < LARGEST
 
 
-def _are_ints(value: Tree) -> bool:
-    return isinstance(value, list) and len(value) <= LONGEST and all(map(_is_int, value))
+def _are(test: Callable[[Tree], bool]) -> Callable[[Tree], bool]:
+    return lambda value: isinstance(value, list) and len(value) <= LONGEST and all(map(test, value))
 
 
-# By the annotation of a parameter: what its value in a case is, and the test. No value makes a program that takes long
-KINDS: dict[str, tuple[str, Callable[[Tree], bool]]] = {
+# No value makes a program that takes long
+KINDS: dict[str, Kind] = {
+    "bool": (phrase("True or False"), lambda value: isinstance(value, bool)),
     "int": (phrase("an int"), _is_int),
-    "Sequence[int]": (phrase("a list of a few ints"), _are_ints),
+    "float": (phrase("a float"), lambda value: isinstance(value, float)),
+    "list[int]": (phrase("a list of a few ints"), _are(_is_int)),
+    "list[list[int]]": (phrase("a list of a few lists of ints"), _are(_are(_is_int))),
 }
+
+
+def kind_of(said: str | dict[str, list[str]]) -> Kind:
+    """The kind that a file of bodies names: one of `KINDS`, or words: `{"one of": words}` or `{"some of": words}`, a list."""
+    if isinstance(said, str):
+        return KINDS[said]
+    ((how, words),) = said.items()
+    shown, is_word = ", ".join(words), words.__contains__
+    if how == "one of":
+        return phrase(f"one of these: {shown}"), lambda value: isinstance(value, str) and is_word(value)
+    return phrase(f"a list of a few of these: {shown}"), _are(lambda item: isinstance(item, str) and is_word(item))
 
 
 def cases_of(given: Tree, bodies: Bodies) -> list[dict]:
@@ -94,12 +113,11 @@ def cases_of(given: Tree, bodies: Bodies) -> list[dict]:
         raise ValueError(phrase("it returns no list of cases"))
     if (count := len(given)) > (most := bodies.most):
         raise ValueError(phrase(f"there are {count} cases, and at most {most} are allowed"))
-    parameters = inspect.signature(function_of(bodies.at)).parameters.values()
-    kinds = {parameter.name: KINDS[str(parameter.annotation)] for parameter in parameters}
+    kinds = {name: kind_of(said) for name, said in bodies.case.items()}
     return [_case(tree, index, kinds) for index, tree in enumerate(given, start=1)]
 
 
-def _case(tree: Tree, index: int, kinds: dict[str, tuple[str, Callable[[Tree], bool]]]) -> dict:
+def _case(tree: Tree, index: int, kinds: dict[str, Kind]) -> dict:
     case: dict[str, Any] = dict(tree["dict"]) if isinstance(tree, dict) and "dict" in tree else {}
     names = ", ".join(kinds)
     if case.keys() != kinds.keys():

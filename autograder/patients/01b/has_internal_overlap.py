@@ -4,6 +4,7 @@ from rushlight.aten.strided import non_overlapping_and_dense
 
 AT = "aten.strided.has_internal_overlap"
 MOST = 5
+CASE = {"sizes": "list[int]", "strides": "list[int]"}
 
 
 def has_internal_overlap(sizes, strides):
@@ -23,3 +24,12 @@ WRONG = {
     "overlaps between gaps": [("return any(", "return 1 in strides and any(")],
     "gaps without an overlap": [("return any(", "return min(strides, default=1) > 1 or any(")],
 }
+
+# Cases that the lab shows: they catch less than half
+USUAL = [
+    {"sizes": [3, 2], "strides": [1, 3]},
+    {"sizes": [2, 3], "strides": [0, 1]},
+    {"sizes": [1, 3], "strides": [0, 1]},
+    {"sizes": [2, 3], "strides": [4, 1]},
+    {"sizes": [4, 3], "strides": [1, 1]},
+]

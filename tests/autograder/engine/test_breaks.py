@@ -5,7 +5,8 @@ import copy
 import inspect
 import json
 import textwrap
-from itertools import product
+from contextlib import closing
+from itertools import combinations, product
 
 import nbformat
 import pytest
@@ -14,18 +15,29 @@ from autograder.checks.cases import breaking
 from autograder.engine import breaks
 from autograder.engine.check import find, function_of, registry
 from autograder.engine.edition import edition
-from autograder.engine.observe import observe
-from autograder.engine.patients import PATIENTS, SEALED, sealed
+from autograder.engine.observe import difference, observe
+from autograder.engine.patients import PATIENTS, SEALED, read, sealed
 from autograder.engine.run import run
 from autograder.engine.subject import RushlightSide
 from autograder.engine.verdict import DISAGREED, PASSED
 from autograder.model import Lab, exercise_name
 
+SMALL = 3000  # cases of a file, of which each body runs on all
 NUMBERS = [f"{path.parent.name}.{path.stem}" for path in sorted(PATIENTS.glob("0*/*.py"))]
-USUAL = [
-    {"sizes": list(sizes), "strides": strides} for sizes, strides in (((4,), [1]), ((2, 3), [3, 1]), ((3, 2), [1, 3]))
-]
 NUMBER = "01a.is_contiguous"
+
+
+def usual(number):
+    """The cases that the lab shows, in the file of the bodies."""
+    (shown,) = (
+        node.value
+        for node in ast.parse(read(number)).body
+        if isinstance(node, ast.Assign) and node.targets[0].id == "USUAL"
+    )
+    return ast.literal_eval(shown)
+
+
+USUAL = usual(NUMBER)
 
 
 def exercise_of(number):
@@ -41,11 +53,27 @@ def left(judge, number, cases):
     return breaks.try_cases(judge, number, json.dumps(cases)).left
 
 
-def small_layouts():
-    """All sizes of at most three dimensions of 0 to 2, with strides of 0 to 2."""
-    for dims in range(4):
-        for sizes, strides in product(product(range(3), repeat=dims), repeat=2):
-            yield {"sizes": [*sizes], "strides": [*strides]}
+def small_values(said, dims):
+    """The small values of a kind. All lists of ints of a case have this length."""
+    if isinstance(said, dict):
+        ((how, words),) = said.items()
+        return words if how == "one of" else [[*some] for count in range(3) for some in combinations(words, count)]
+    ints = [[*some] for some in product(range(3), repeat=dims)]
+    lists = [[*some] for count in (1, 2) for some in product(ints, repeat=count)]
+    return {"bool": [False, True], "int": range(4), "float": [0.0, 0.5], "list[int]": ints, "list[list[int]]": lists}[
+        said
+    ]
+
+
+def small_cases(kinds):
+    """Cases of small values, evenly chosen if there are very many: for sizes and strides, all of at most three dimensions."""
+    has_lists = any(isinstance(said, str) and said.startswith("list") for said in kinds.values())
+    cases = [
+        dict(zip(kinds, values))
+        for dims in (range(4) if has_lists else [0])
+        for values in product(*(small_values(said, dims) for said in kinds.values()))
+    ]
+    return [cases[i * len(cases) // SMALL] for i in range(SMALL)] if len(cases) > SMALL else cases
 
 
 def test_each_exercise_of_this_kind_has_its_bodies():
@@ -74,16 +102,15 @@ def test_the_cases_of_the_reference_catch_every_wrong_body_and_none_is_superfluo
 
 @pytest.mark.parametrize("number", NUMBERS)
 def test_usual_cases_catch_less_than_half_and_no_small_case_more_than_half(judge, number):
-    """Bodies of plain integers run here, on more cases than a judge would try."""
-    bodies = breaks.find_bodies(number)
-    space = function_of(bodies.at).__globals__
-    made = [{} for _ in range(1 + len(bodies.wrong))]
-    for text, names in zip([bodies.right, *bodies.wrong.values()], made):
-        exec(text, space, names)
-    right, *wrong = (function for names in made for function in names.values())
-    caught = [sum(bool(body(**case)) != bool(right(**case)) for body in wrong) for case in small_layouts()]
-    assert 2 * max(caught) <= len(wrong)
-    assert 2 * len(left(judge, number, USUAL)) > len(wrong)
+    """A small case that catches more is none that counts: torch is asked about these alone."""
+    bodies, cases, check = breaks.find_bodies(number), small_cases(breaks.find_bodies(number).case), exercise_of(number)
+    with closing(breaks.Runs(find(check), bodies.at)) as runs:
+        right, *wrong = (runs.results(body, cases) for body in [bodies.right, *bodies.wrong.values()])
+    assert right is not None and None not in wrong
+    caught = [sum(difference(mine, theirs) is not None for mine in mines) for theirs, *mines in zip(right, *wrong)]
+    above = [case for case, count in zip(cases, caught) if 2 * count > len(wrong)]
+    assert not above or not breaks.try_cases(judge, number, json.dumps(above)).counted
+    assert 2 * len(left(judge, number, usual(number))) > len(wrong)
 
 
 @pytest.mark.parametrize("number", NUMBERS)
@@ -152,12 +179,28 @@ def test_what_is_no_case_of_plain_ints_is_refused_and_no_body_runs_on_it(judge, 
     assert decided(judge, given).outcome == DISAGREED
 
 
+@pytest.mark.parametrize(
+    ("said", "good", "bad"),
+    [
+        ("bool", [True, False], [1, 0, None, "True"]),
+        ("int", [0, -3, 2**31 - 1], [2**31, 1.0, True, [1]]),
+        ("float", [0.5, -1e300], [1, True, "0.5"]),
+        ("list[list[int]]", [[], [[]], [[1] * 8] * 8], [[1], [[1] * 9], [[]] * 9, [[[1]]], [[True]], 1]),
+        ({"one of": ["CPU", "Meta"]}, ["CPU"], ["CP", "", 0, None, ["CPU"]]),
+        ({"some of": ["CPU", "Meta"]}, [[], ["Meta", "CPU", "CPU"]], ["CPU", [0], ["CUDA"], [["CPU"]], ["CPU"] * 9]),
+    ],
+)
+def test_a_value_is_of_the_kind_that_the_file_of_the_bodies_says(said, good, bad):
+    _, fits = breaks.kind_of(said)
+    assert all(map(fits, good)) and not any(map(fits, bad))
+
+
 def test_a_body_that_ends_its_process_is_caught_and_the_next_one_runs(judge, monkeypatch):
     known = breaks.find_bodies(NUMBER)
     ends = known.right.replace("    expected = 1\n", "    __import__('os')._exit(3)\n    expected = 1\n")
 
     def tried(right, **wrong):
-        monkeypatch.setattr(breaks, "find_bodies", lambda number: breaks.Bodies(known.at, 5, right, wrong))
+        monkeypatch.setattr(breaks, "find_bodies", lambda number: breaks.Bodies(known.at, 5, known.case, right, wrong))
         return breaks.try_cases.__wrapped__(judge, NUMBER, json.dumps(USUAL))
 
     assert tried(known.right, a=ends, b=known.right).left == ["b"]
