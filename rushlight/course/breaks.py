@@ -44,3 +44,31 @@ def breaks_has_internal_overlap() -> list[dict[str, list[int]]]:
         {"sizes": [1, 2, 2], "strides": [3, 0, 0]},
         {"sizes": [2, 2, 3], "strides": [0, 3, 1]},
     ]
+
+
+def breaks_compute_table_entry() -> list[dict[str, str | list[str]]]:
+    """Cases on which wrong bodies of `dispatch.compute_table_entry` give another kernel, or another reason, than torch.
+
+    A case is an operator and a key. Its values are names of keys:
+
+    - `kernels`: the operator has a kernel for each of these runtime keys and alias keys;
+    - `fallthroughs`: those of the kernels that are `FALLTHROUGH`;
+    - `key`: the key whose entry is computed, one of `RUNTIME_KEYS`, or `Undefined`.
+
+    The fallbacks are `rl.dispatch.fallbacks`. A case catches each body that does not agree with torch. A list has at most 8 names.
+
+    Returns:
+        at most 6 cases, each a dict such as `{"kernels": ["CPU", "Autograd"], "fallthroughs": [], "key": "AutogradCPU"}`.
+
+    Source: `aten/src/ATen/core/op_registration/op_registration_test.cpp`; `test/test_dispatch.py`, `TestPythonDispatcher`.
+    """
+    implicit, explicit = "CompositeImplicitAutograd", "CompositeExplicitAutograd"
+    not_functional = "CompositeExplicitAutogradNonFunctional"
+    return [
+        {"kernels": [not_functional, explicit, implicit], "fallthroughs": [], "key": "Undefined"},
+        {"kernels": [explicit], "fallthroughs": [], "key": "Meta"},
+        {"kernels": [explicit, implicit], "fallthroughs": [], "key": "AutogradCPU"},
+        {"kernels": [not_functional, implicit], "fallthroughs": [], "key": "AutogradCPU"},
+        {"kernels": ["CPU", implicit], "fallthroughs": ["CPU"], "key": "AutogradCPU"},
+        {"kernels": [implicit, "Autograd"], "fallthroughs": [], "key": "AutocastCPU"},
+    ]

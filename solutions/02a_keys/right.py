@@ -4,13 +4,11 @@ A function's name is its exercise's, two underscores, and the style.
 """
 
 import functools
-import itertools
 import operator as of
 import re
 
 from rushlight.c10 import dispatch
 from rushlight.c10.dispatch import (
-    ALIASES,
     BACKEND_MASK,
     BACKENDS,
     BIT,
@@ -40,23 +38,6 @@ class NotThere(NotImplementedError):
 
 
 # Keys and sets of them
-
-
-def bits__by_a_table_of_all_keys(key):
-    table = {name: bit for name, bit in BIT.items() if name in FUNCTIONALITIES}
-    for functionality, backend in itertools.product(PER_BACKEND, BACKENDS):
-        table[PER_BACKEND[functionality] + backend] = BIT[functionality] + BIT[backend]
-    return table.get(key.name, 0)
-
-
-def bits__by_shifting(key):
-    if key.name in BIT and key.name not in BACKENDS:
-        return 1 << SHIFT + FUNCTIONALITIES.index(key.name)
-    if key.name in ALIASES or key.name == "Undefined":
-        return 0
-    backend = next(i for i, name in enumerate(BACKENDS) if key.name.endswith(name))
-    kind = "AutogradFunctionality" if key.name.startswith("Autograd") else "Dense"
-    return (1 << backend) + (1 << SHIFT + FUNCTIONALITIES.index(kind))
 
 
 def highest_priority_key__by_searching_down(key_set):
@@ -311,3 +292,42 @@ def choose_signature__with_a_generator(schemas, args, kwargs):
                 yield i, stack
 
     return next(fitting(), None)
+
+
+# Cases
+
+
+def breaks_compute_table_entry__as_a_table():
+    table = """
+        Explicit NonFunctional          |          | Meta
+        Explicit Implicit               |          | Undefined
+        Implicit NonFunctional Autograd |          | AutogradCUDA
+        Explicit Implicit Autograd      |          | AutogradPrivateUse1
+        Implicit Meta                   | Meta     | AutogradMeta
+        Implicit Autograd               |          | Python
+    """
+    named = {
+        "Implicit": "CompositeImplicitAutograd",
+        "Explicit": "CompositeExplicitAutograd",
+        "NonFunctional": "CompositeExplicitAutogradNonFunctional",
+    }
+    rows = [[half.split() for half in row.split("|")] for row in table.strip().splitlines()]
+    return [
+        {"kernels": [named.get(name, name) for name in kernels], "fallthroughs": falls, "key": key}
+        for kernels, falls, (key,) in rows
+    ]
+
+
+def breaks_compute_table_entry__in_tuples():
+    implicit, explicit, default = (
+        f"Composite{kind}" for kind in ("ImplicitAutograd", "ExplicitAutograd", "ExplicitAutogradNonFunctional")
+    )
+    rows = (
+        ("Undefined", (default, explicit, implicit), ()),
+        ("Meta", (explicit, default, "Python"), ()),
+        ("AutogradCUDA", ("CPU", explicit, implicit), ()),
+        ("AutogradMeta", ("CPU", default, implicit), ()),
+        ("AutogradPrivateUse1", ("PrivateUse1", "Autograd", implicit), ("PrivateUse1",)),
+        ("BackendSelect", (implicit, "Autograd", "CPU"), ()),
+    )
+    return tuple({"key": key, "kernels": kernels, "fallthroughs": falls} for key, kernels, falls in rows)

@@ -27,17 +27,11 @@ from rushlight.c10.dispatch import (
     skip_fallthrough,
     traced,
 )
-from rushlight.course import predictions
+from rushlight.course import breaks, predictions
 
 from ..shared import copied, edited
 
 SHIFT = len(BACKENDS)
-
-
-def bits__refuses_alias_keys(key):
-    if key.name in dispatch.ALIASES:
-        raise RuntimeError(f"{key} is an alias key")
-    return dispatch.DispatchKeySet() if key.name == "Undefined" else united_bits(key)
 
 
 def united_bits(key):
@@ -46,14 +40,6 @@ def united_bits(key):
     prefix = "Autograd" if key.name.startswith("Autograd") else ""
     functionality = "AutogradFunctionality" if prefix else "Dense"
     return BIT[functionality] | BIT.get(key.name.removeprefix(prefix), 0)
-
-
-def bits__one_bit_for_each_key(key):
-    return 1 << int(key)
-
-
-def bits__forgets_the_backend_of_autograd(key):
-    return united_bits(key) & ~BACKEND_MASK if key.name.startswith("Autograd") else united_bits(key)
 
 
 def highest_priority_key__of_the_lowest_backend(key_set):
@@ -539,3 +525,38 @@ compute_table_entry__a_fallback_that_falls_through_is_missing = edited(
 choose_signature__no_sizes_without_brackets_beside_keywords = edited(
     _choose, ("takes_sizes and rest", "takes_sizes and not kwargs and rest")
 )
+
+# Cases
+
+_breaks = copied(breaks.breaks_compute_table_entry)
+
+
+def breaks_compute_table_entry__of_the_table():
+    rows = ["CPU"], ["CompositeExplicitAutograd"], ["CompositeImplicitAutograd"], ["CPU", "Autograd"]
+    return [
+        {"kernels": kernels, "fallthroughs": [], "key": key} for key in ("CPU", "AutogradCPU") for kernels in rows[1:]
+    ]
+
+
+def breaks_compute_table_entry__without_fallthroughs():
+    return [case | {"fallthroughs": []} for case in _breaks()]
+
+
+def breaks_compute_table_entry__of_the_cpu_only():
+    return [case | {"key": "AutogradCPU" if case["key"].startswith("Auto") else "CPU"} for case in _breaks()]
+
+
+def breaks_compute_table_entry__with_keys_instead_of_names():
+    return [case | {"key": DispatchKey[case["key"]]} for case in _breaks()]
+
+
+def breaks_compute_table_entry__asks_for_alias_keys():
+    return [case | {"key": "Autograd"} for case in _breaks()]
+
+
+def breaks_compute_table_entry__leaves_out_what_is_empty():
+    return [{name: value for name, value in case.items() if value} for case in _breaks()]
+
+
+def breaks_compute_table_entry__seven_of_them():
+    return [*_breaks(), {"kernels": [], "fallthroughs": [], "key": "CPU"}]

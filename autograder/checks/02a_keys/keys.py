@@ -4,26 +4,7 @@ import re
 
 from ...engine.check import program
 from ..cases import drawn, when
-from ..shared_02.keys import ALIASES, BACKENDS, FUNCTIONALITIES, RUNTIME, names, subsets, union
-
-
-@program(
-    "c10.dispatch.bits",
-    cases=drawn(keys=subsets(["Undefined", "Dense", *RUNTIME, *ALIASES], 1, 3)),
-    edges=[{"keys": [key]} for key in ("Undefined", "Dense", "AutogradFunctionality", *RUNTIME, *ALIASES)],
-    hint=when(
-        lambda case: {*case["keys"]} & {*ALIASES},
-        "kernels are registered to an alias key, but no tensor has one: an alias key has no bits",
-    ),
-)
-def bits_of_keys(xp, keys):
-    return [names(xp, xp.dispatch.bits(getattr(xp._C.DispatchKey, key))) for key in keys]
-
-
-@bits_of_keys.oracle
-def _(torch, keys):
-    return [names(torch, torch._C.DispatchKeySet(getattr(torch._C.DispatchKey, key))) for key in keys]
-
+from ..shared_02.keys import BACKENDS, FUNCTIONALITIES, subsets, union
 
 _sets_of_bits = drawn(bits=subsets([*BACKENDS, *FUNCTIONALITIES]))
 _SETS = [

@@ -4,7 +4,7 @@ import re
 from contextlib import ExitStack
 
 from ...engine.check import program
-from ..cases import drawn, field, first_apart, rows, when
+from ..cases import breaking, drawn, field, first_apart, no_cases, rows, when
 from ..shared_02.keys import ALIASES, AUTOGRAD, EXPLICIT, IMPLICIT, NON_FUNCTIONAL, RUNTIME, subsets
 from ..shared_02.operators import library
 
@@ -48,6 +48,10 @@ def _kernels(st):
 def table(xp, kernels, more_fallbacks, fallthroughs):
     """The entries of an operator with these kernels, where these fallbacks are added to those that always exist. A kernel may
     be a fallthrough."""
+    return _entries(xp, kernels, more_fallbacks, fallthroughs, ["Undefined", *RUNTIME])
+
+
+def _entries(xp, kernels, more_fallbacks, fallthroughs, names):
     key, kernel = xp._C.DispatchKey, xp.dispatch.Kernel
     registered = {
         key[name]: xp.dispatch.FALLTHROUGH if name in fallthroughs else kernel(print, name) for name in kernels
@@ -56,12 +60,16 @@ def table(xp, kernels, more_fallbacks, fallthroughs):
     falls = xp.dispatch.FALLTHROUGH
     fallbacks = {key: falls if given is falls else kernel(print, "fallback") for key, given in fallbacks.items()}
     entry = xp.dispatch.compute_table_entry
-    entries = {name: entry(registered, fallbacks, key[name]) for name in ["Undefined", *RUNTIME]}
+    entries = {name: entry(registered, fallbacks, key[name]) for name in names}
     return {name: [chosen.origin, reason] for name, (chosen, reason) in entries.items()}
 
 
 @table.oracle
 def _(torch, kernels, more_fallbacks, fallthroughs):
+    return _entries_of_torch(torch, kernels, more_fallbacks, fallthroughs)
+
+
+def _entries_of_torch(torch, kernels, more_fallbacks, fallthroughs):
     """Registers for each key from a file of its own. Torch's dump shows the file's name beside the reason."""
     with ExitStack() as stack:
         namespace, made = stack.enter_context(library(torch))
@@ -83,3 +91,26 @@ def _(torch, kernels, more_fallbacks, fallthroughs):
             file = kind.strip() or place.rpartition(":")[0]
             entries[name] = ["fallback" if reason == "backend fallback" and not kind.strip() else file, reason]
     return entries
+
+
+# Cases of a student --------------------------------------------------------------------------------------------------
+
+BREAKS, BODIES = "course.breaks.breaks_compute_table_entry", "02a.compute_table_entry"
+
+
+@program(f"{BREAKS}.half", cases=no_cases, edges=[{}], examine=breaking(BODIES, "1/2"))
+def breaks_half(xp):
+    return xp.breaks.breaks_compute_table_entry()
+
+
+@program(BREAKS, cases=no_cases, edges=[{}], examine=breaking(BODIES, "1"), disposable=True)
+def breaks_compute_table_entry(xp, **case):
+    """The cases, or the entry for the key of one of them."""
+    if not case:
+        return xp.breaks.breaks_compute_table_entry()
+    return _entries(xp, case["kernels"], [], case["fallthroughs"], [case["key"]])[case["key"]]
+
+
+@breaks_compute_table_entry.oracle
+def _(torch, kernels, fallthroughs, key):
+    return _entries_of_torch(torch, dict.fromkeys(kernels), [], fallthroughs)[key]
