@@ -72,3 +72,24 @@ def breaks_compute_table_entry() -> list[dict[str, str | list[str]]]:
         {"kernels": ["CPU", implicit], "fallthroughs": ["CPU"], "key": "AutogradCPU"},
         {"kernels": [implicit, "Autograd"], "fallthroughs": [], "key": "AutocastCPU"},
     ]
+
+
+def breaks_coalesce_dimensions() -> list[dict[str, list]]:
+    """Cases on which wrong bodies of `iterator.coalesce_dimensions` give another loop than torch.
+
+    A case is a loop: its sizes, the innermost first, and a list of strides for each operand. Torch joins two dimensions if it has a
+    view of every operand with the two flattened. A case counts if it has operands and no size of 0, if torch makes tensors of it,
+    and if the right body agrees with torch. It catches each body that does not agree. Strides of dimensions of size 1 are not
+    compared. Sizes and strides are less than 2**31, and a list has at most 8 items.
+
+    Returns:
+        at most 5 cases, each a dict such as `{"sizes": [3, 2], "operand_strides": [[1, 3], [0, 1]]}`.
+
+    Source: `aten/src/ATen/TensorIterator.cpp`, `coalesce_dimensions`.
+    """
+    return [
+        {"sizes": [], "operand_strides": [[]]},
+        {"sizes": [3, 1, 3], "operand_strides": [[1, 0, 0], [0, 0, 0]]},
+        {"sizes": [2, 1, 2], "operand_strides": [[1, 0, 2]]},
+        {"sizes": [1, 2, 2], "operand_strides": [[0, 0, 0], [0, 1, 2]]},
+    ]

@@ -19,32 +19,6 @@ from ..shared import OwnRuntimeError
 # One loop for operands of many shapes
 
 
-def broadcast_strides__in_a_list_from_the_end(sizes, strides, to):
-    out = [0] * len(to)
-    for back in range(1, len(sizes) + 1):
-        out[-back] = strides[-back] if sizes[-back] == to[-back] else 0
-    return out
-
-
-def broadcast_strides__by_numpy(sizes, strides, to):
-    # as if an element were a byte
-    reach = 1 + sum(max(size - 1, 0) * stride for size, stride in zip(sizes, strides))
-    memory = np.zeros(reach, np.uint8)
-    view = np.ndarray(sizes, np.uint8, memory, 0, strides)
-    shown = np.broadcast_to(view, to).strides
-    kept = len(to) - len(sizes)
-    return [stride if d < kept or sizes[d - kept] != to[d] else strides[d - kept] for d, stride in enumerate(shown)]
-
-
-def broadcast_strides__by_recursion(sizes, strides, to):
-    if len(to) == 0:
-        return ()
-    if len(sizes) < len(to):
-        return (0, *broadcast_strides__by_recursion(sizes, strides, to[1:]))
-    first = strides[0] * (sizes[0] == to[0])
-    return (first, *broadcast_strides__by_recursion(sizes[1:], strides[1:], to[1:]))
-
-
 def result_type__with_lists_for_the_ranks(*operands):
     many = [x.dtype for x in operands if isinstance(x, Tensor) and x.dim() > 0]
     one = [x.dtype for x in operands if isinstance(x, Tensor) and x.dim() == 0]
@@ -251,3 +225,27 @@ def reorder_dimensions__recursion(sizes, operand_strides):
 
     dims = [len(sizes) - 1 - i for i in range(len(sizes))]
     return reduce(lambda order, i: settle(order, i, i - 1), range(1, len(dims)), dims)
+
+
+# Cases
+
+
+def breaks_coalesce_dimensions__one_thing_at_a_time():
+    loops = {
+        (): [()],
+        (1, 2): [(5, 1), (5, 2)],
+        (2, 1): [(1, 5)],
+        (2, 2, 1, 2): [(1, 2, 9, 4), (0, 0, 9, 0)],
+        (2, 2): [(1, 0), (1, 2)],
+    }
+    return [{"sizes": sizes, "operand_strides": strides} for sizes, strides in loops.items()]
+
+
+def breaks_coalesce_dimensions__as_a_text():
+    text = "; 3 2 1 / 1 0 5, 1 3 5; 1 3 4 / 9 2 6, 9 0 0; 4 1 2 / 3 7 12; 2 1 2 1 2 / 0 8 0 8 0, 1 0 0 0 2"
+    cases = []
+    for row in text.split(";"):
+        sizes, _, operands = row.partition("/")
+        strides = [[*map(int, operand.split())] for operand in operands.split(",")]
+        cases.append({"operand_strides": strides, "sizes": [*map(int, sizes.split())]})
+    return tuple(cases)

@@ -7,31 +7,15 @@ import functools
 
 import numpy as np
 
-import rushlight as rl
 from rushlight.aten import iterator, structured
 from rushlight.aten.strided import Tensor, contiguous_strides, empty_strided, infer_size
 from rushlight.aten.structured import Output, allocate, check_writable, resize_, resize_output
 from rushlight.c10.dtypes import promote_types, scalar_type
+from rushlight.course import breaks
 
 from ..shared import copied, edited
 
 # One loop for operands of many shapes
-
-
-def broadcast_strides__repeats_every_dimension_of_size_one(sizes, strides, to):
-    kept = tuple(0 if size == 1 else stride for size, stride in zip(sizes, strides))
-    return (0,) * (len(to) - len(sizes)) + kept
-
-
-def broadcast_strides__puts_new_dimensions_last(sizes, strides, to):
-    kept = tuple(0 if size != wanted else stride for size, stride, wanted in zip(sizes, strides, to))
-    return kept + (0,) * (len(to) - len(sizes))
-
-
-def broadcast_strides__of_a_contiguous_operand(sizes, strides, to):
-    fresh = contiguous_strides(sizes)
-    pairs = zip(sizes, fresh, to[len(to) - len(sizes) :])
-    return [0] * (len(to) - len(sizes)) + [0 if size != wanted else stride for size, stride, wanted in pairs]
 
 
 def result_type__promotes_all_alike(*operands):
@@ -345,16 +329,6 @@ def result_type__takes_a_number_of_numpy_for_a_tensor(*operands):
     return result
 
 
-def broadcast_strides__as_expand_has_them(sizes, strides, to):
-    return empty_strided(sizes, strides, rl.bool).expand(tuple(to)).stride()
-
-
-def broadcast_strides__of_a_new_dimension_of_size_one(sizes, strides, to):
-    front = len(to) - len(sizes)
-    kept = [0 if size != wanted else stride for size, stride, wanted in zip(sizes, strides, to[front:])]
-    return [int(size == 1) for size in to[:front]] + kept
-
-
 coalesce_dimensions__ones_keep_their_strides = edited(
     iterator.coalesce_dimensions, ("            if size == 1:\n", "            if size == 0:\n")
 )
@@ -390,3 +364,44 @@ def call_functional__computes_into_a_copy(kernel, args):
     computed = empty_strided(output.sizes, contiguous_strides(output.sizes), output.dtype)
     kernel.impl(*args, computed)
     return allocate(output).copy_(computed)
+
+
+# Cases
+
+_breaks = copied(breaks.breaks_coalesce_dimensions)
+
+
+def breaks_coalesce_dimensions__of_the_lab():
+    bias, same = ([1, 600, 3000], [1, 0, 0]), ([1, 600, 3000], [1, 600, 3000])
+    return [{"sizes": [600, 5, 8], "operand_strides": strides} for strides in (bias, same)]
+
+
+def breaks_coalesce_dimensions__the_innermost_last():
+    return [
+        {"sizes": case["sizes"][::-1], "operand_strides": [strides[::-1] for strides in case["operand_strides"]]}
+        for case in _breaks()
+    ]
+
+
+def breaks_coalesce_dimensions__of_one_operand():
+    return [case | {"operand_strides": case["operand_strides"][:1]} for case in _breaks()]
+
+
+def breaks_coalesce_dimensions__without_operands():
+    return [case | {"operand_strides": []} for case in _breaks()]
+
+
+def breaks_coalesce_dimensions__of_size_zero():
+    return [case | {"sizes": [0 if size == 3 else size for size in case["sizes"]]} for case in _breaks()]
+
+
+def breaks_coalesce_dimensions__without_a_loop_of_no_dimensions():
+    return [case for case in _breaks() if case["sizes"]]
+
+
+def breaks_coalesce_dimensions__flat_strides():
+    return [case | {"operand_strides": sum(case["operand_strides"], [])} for case in _breaks()]
+
+
+def breaks_coalesce_dimensions__six_of_them():
+    return [*_breaks(), *_breaks()[:2]]

@@ -8,41 +8,8 @@ from contextlib import suppress
 import numpy as np
 
 from ...engine.check import program
-from ..cases import DTYPES, drawing, drawn, lists_too, rows, sizes, tensor, when
+from ..cases import DTYPES, breaking, drawing, drawn, lists_too, no_cases, rows, tensor, when
 from ..shared_03 import b8, dense, f16, f64, i32, i64, u8
-
-
-@drawing
-def _broadcasts(draw, st):
-    to = draw(sizes(st))
-    new = draw(st.integers(0, len(to)))
-    shape = [1 if draw(st.integers(0, 2)) == 0 else size for size in to[new:]]
-    return {"sizes": shape, "strides": [draw(st.integers(0, 12)) for _ in shape], "to": to}
-
-
-@program(
-    "aten.iterator.broadcast_strides",
-    cases=_broadcasts,
-    edges=rows(
-        "sizes strides to",
-        ([], [], []), ([3], [1], [3]), ([3], [2], [2, 3]), ([1], [1], [3]), ([1], [5], [1]), ([3, 1], [4, 7], [3, 5]),
-        ([3, 1], [4, 7], [3, 1]), ([1, 3], [4, 7], [2, 3]), ([], [], [2, 3]), ([2, 3], [1, 2], [4, 2, 3]),
-        ([2, 3], [1, 2], [4, 5, 2, 3]), ([1, 1], [3, 1], [2, 1]), ([1], [1], [0]), ([0], [1], [0]),
-        ([2, 0], [5, 1], [3, 2, 0]), ([1, 2, 1], [9, 4, 3], [5, 6, 2, 7]),
-        ([2, 1, 3, 1], [1, 9, 2, 8], [3, 2, 4, 3, 1]), ([2, 2], [0, 1], [2, 2]), ([], [], [1]),
-        ([3], [1], [1, 3]), ([2, 3], [5, 1], [1, 4, 2, 3]), ([1], [5], [1, 1]),
-    ),
-    hint=when(lambda case: 1 in case["sizes"], "only a size 1 is repeated, with stride 0, where the loop's differs"),
-)  # fmt: skip
-def strides_in_a_loop(xp, sizes, strides, to):
-    return lists_too(xp.iterator.broadcast_strides, sizes, strides, to)
-
-
-@strides_in_a_loop.oracle
-def _(torch, sizes, strides, to):
-    new = len(to) - len(sizes)
-    longer = [2 if size == 1 else size for size in to[:new]]  # expand gives a new dimension of size 1 another stride
-    return torch.empty_strided(sizes, strides).expand([*longer, *to[new:]]).stride()
 
 
 def _operands(st):
@@ -206,8 +173,12 @@ def joined(xp, sizes, operand_strides):
 
 @joined.oracle
 def _(torch, sizes, operand_strides):
+    return _joined_in_torch(torch, sizes, operand_strides)
+
+
+def _joined_in_torch(torch, sizes, operand_strides, device="cpu"):
     # two dimensions are one if torch has a view of every operand with the two flattened; in torch the innermost is last
-    views = [torch.empty_strided(sizes[::-1], strides[::-1]) for strides in operand_strides]
+    views = [torch.empty_strided(sizes[::-1], strides[::-1], device=device) for strides in operand_strides]
     sizes = list(sizes[::-1])
     for d in reversed(range(1, len(sizes))):
         flat = [*sizes[: d - 1], sizes[d - 1] * sizes[d], *sizes[d + 1 :]]
@@ -215,3 +186,29 @@ def _(torch, sizes, operand_strides):
             views, sizes = [view.view(flat) for view in views], flat
     sizes, strides = sizes[::-1], [view.stride()[::-1] for view in views]
     return {"sizes": sizes, "strides": _in_use(sizes, strides)}
+
+
+# Cases of a student --------------------------------------------------------------------------------------------------
+
+BREAKS, BODIES = "course.breaks.breaks_coalesce_dimensions", "03a.coalesce_dimensions"
+
+
+@program(f"{BREAKS}.half", cases=no_cases, edges=[{}], examine=breaking(BODIES, "1/2"))
+def breaks_half(xp):
+    return xp.breaks.breaks_coalesce_dimensions()
+
+
+@program(BREAKS, cases=no_cases, edges=[{}], examine=breaking(BODIES, "1"))
+def breaks_coalesce_dimensions(xp, **case):
+    """The cases, or the loop that `coalesce_dimensions` makes of one of them."""
+    if not case:
+        return xp.breaks.breaks_coalesce_dimensions()
+    sizes, strides = lists_too(xp.iterator.coalesce_dimensions, case["sizes"], case["operand_strides"])
+    return {"sizes": sizes, "strides": _in_use(sizes, strides)}
+
+
+@breaks_coalesce_dimensions.oracle
+def _(torch, sizes, operand_strides):
+    if not operand_strides or 0 in sizes:
+        raise ValueError("a loop has an operand, and no size of 0")
+    return _joined_in_torch(torch, sizes, operand_strides, "meta")
