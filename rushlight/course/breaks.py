@@ -60,7 +60,7 @@ def breaks_compute_table_entry() -> list[dict[str, str | list[str]]]:
     Returns:
         at most 6 cases, each a dict such as `{"kernels": ["CPU", "Autograd"], "fallthroughs": [], "key": "AutogradCPU"}`.
 
-    Source: `aten/src/ATen/core/op_registration/op_registration_test.cpp`; `test/test_dispatch.py`, `TestPythonDispatcher`.
+    Source: `test/test_dispatch.py`, `TestPythonDispatcher`.
     """
     implicit, explicit = "CompositeImplicitAutograd", "CompositeExplicitAutograd"
     not_functional = "CompositeExplicitAutogradNonFunctional"
