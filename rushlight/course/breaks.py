@@ -93,3 +93,31 @@ def breaks_coalesce_dimensions() -> list[dict[str, list]]:
         {"sizes": [2, 1, 2], "operand_strides": [[1, 0, 2]]},
         {"sizes": [1, 2, 2], "operand_strides": [[0, 0, 0], [0, 1, 2]]},
     ]
+
+
+def breaks_check_inplace() -> list[dict[str, bool | list[str]]]:
+    """Cases on which wrong bodies of `history.check_inplace` refuse other writes than torch.
+
+    A case is a program. It begins with a leaf of sizes (3, 3), which requires grad or not. Each step goes on from the result of the
+    step before. At the end the last result is written to: `x.add_(weight)`, where `weight` requires grad. The steps are:
+
+    - `"clone"`, `"detach"`, `"view"`, `"first"` (`x[0]`), and `"unbind"`, of whose views the first is kept;
+    - `"view in no_grad"`, `"view in inference mode"` and `"view in a Function"`: a view with the flag of such a view;
+    - `"write"` and `"write in no_grad"`: `x.add_(weight)`;
+    - `"write to the base"`: the same for `x._base`, or for x if x is no view. The view is kept.
+
+    The program ends at the first write that is refused. A case catches each body with another end than torch.
+
+    Returns:
+        at most 6 cases, each with at most 8 steps, for example `{"requires_grad": True, "steps": ["clone", "first"]}`.
+
+    Source: `test/test_autograd.py`, the tests of in-place writes to views.
+    """
+    return [
+        {"requires_grad": True, "steps": []},
+        {"requires_grad": True, "steps": ["view"]},
+        {"requires_grad": True, "steps": ["clone", "view", "write to the base"]},
+        {"requires_grad": False, "steps": ["view"]},
+        {"requires_grad": False, "steps": ["view in a Function"]},
+        {"requires_grad": False, "steps": ["view", "write to the base"]},
+    ]

@@ -3,53 +3,15 @@
 A function's name is its exercise's, two underscores, and the style.
 """
 
-import itertools
-
 from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor
 from rushlight.autograd import history
-from rushlight.autograd.graph import NO_EDGE, AutogradMeta, Edge, grad_accumulator, with_edge
+from rushlight.autograd.graph import NO_EDGE, Edge, grad_accumulator, with_edge
 from rushlight.c10.memory_formats import contiguous_format
 
 from ..shared import OwnRuntimeError
 
 # The graph
-
-
-def set_history__with_an_iterator(result, node, differentiable=None):
-    several = isinstance(result, (list, tuple))
-    tensors = result if several else [result]
-    flags = itertools.repeat(True) if differentiable is None else differentiable
-    for tensor, flag in zip(tensors, flags):
-        if not flag or not tensor.dtype.is_floating_point:
-            continue
-        node.input_metadata += [(tensor._sizes, tensor.dtype)]
-        tensor._autograd = AutogradMeta(grad_fn=node, output_nr=len(node.input_metadata) - 1)
-    return result
-
-
-def set_history__first_choosing(result, node, differentiable=None):
-    tensors = list(result) if isinstance(result, (list, tuple)) else [result]
-    wanted = [i for i in range(len(tensors)) if tensors[i].dtype.is_floating_point]
-    if differentiable is not None:
-        wanted = [i for i in wanted if differentiable[i]]
-    for output_nr, i in enumerate(wanted):
-        tensors[i]._autograd = meta = AutogradMeta()
-        meta.grad_fn, meta.output_nr = node, output_nr
-        node.input_metadata.append((tensors[i].shape, tensors[i].dtype))
-    return result
-
-
-def set_history__in_metadata_that_there_is(result, node, differentiable=None):
-    results = result if isinstance(result, (list, tuple)) else (result,)
-    for i, tensor in enumerate(results):
-        if tensor.dtype.is_floating_point and (differentiable is None or differentiable[i]):
-            if tensor._autograd is None:
-                tensor._autograd = AutogradMeta()
-            tensor._autograd.grad_fn = node
-            tensor._autograd.output_nr = len(node.input_metadata)
-            node.input_metadata.append((tensor._sizes, tensor.dtype))
-    return result
 
 
 def gradient_edge__by_the_public_attributes(tensor):
@@ -210,3 +172,34 @@ def saved_tensors__as_tuples(program):
         "input": (("Mm", "self"),),
     }
     return tuple(f"{node}Backward0.{name}" for node, name in saved[program])
+
+
+# Cases
+
+
+def breaks_check_inplace__as_a_text():
+    text = """
+    True:
+    True: write in no_grad, first, first
+    True: clone, first, write to the base
+    False: detach, view, view
+    False: view in a Function, view
+    False: first, write to the base
+    """
+    rows = [line.strip().split(":") for line in text.strip().splitlines()]
+    return [
+        {"requires_grad": row == "True", "steps": [step.strip() for step in steps.split(",") if step]}
+        for row, steps in rows
+    ]
+
+
+def breaks_check_inplace__in_tuples():
+    write = "write to the base"
+    return (
+        {"steps": ("view",), "requires_grad": True},
+        {"steps": (), "requires_grad": True},
+        {"steps": ("clone", "write", "view", write), "requires_grad": True},
+        {"steps": ("view in a Function", "first"), "requires_grad": False},
+        {"steps": ("first",), "requires_grad": False},
+        {"steps": ("clone", "view", write), "requires_grad": False},
+    )

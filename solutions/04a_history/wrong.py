@@ -6,48 +6,14 @@ A function's name is its exercise's, two underscores, and what is wrong.
 from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor
 from rushlight.autograd import graph, history
-from rushlight.autograd.graph import NO_EDGE, AutogradMeta, Edge, grad_accumulator, with_edge
+from rushlight.autograd.graph import NO_EDGE, Edge, grad_accumulator, with_edge
 from rushlight.c10.memory_formats import contiguous_format
+from rushlight.course import breaks
 from rushlight.course.predictions import saved_tensors
 
 from ..shared import copied, edited
 
 # The graph
-
-
-def set_history__numbers_all_results(result, node, differentiable=None):
-    tensors = result if isinstance(result, (list, tuple)) else [result]
-    for i, tensor in enumerate(tensors):
-        if tensor.dtype.is_floating_point and (differentiable is None or differentiable[i]):
-            tensor._autograd = AutogradMeta(False, node, i)
-        node.input_metadata.append((tensor._sizes, tensor.dtype))
-    return result
-
-
-def set_history__has_the_number_among_all_results(result, node, differentiable=None):
-    tensors = result if isinstance(result, (list, tuple)) else [result]
-    for i, tensor in enumerate(tensors):
-        if tensor.dtype.is_floating_point and (differentiable is None or differentiable[i]):
-            tensor._autograd = AutogradMeta(False, node, i)
-            node.input_metadata.append((tensor._sizes, tensor.dtype))
-    return result
-
-
-def set_history__makes_integers_require_grad(result, node, differentiable=None):
-    tensors = result if isinstance(result, (list, tuple)) else [result]
-    for i, tensor in enumerate(tensors):
-        if differentiable is None or differentiable[i]:
-            tensor._autograd = AutogradMeta(False, node, len(node.input_metadata))
-            node.input_metadata.append((tensor._sizes, tensor.dtype))
-    return result
-
-
-def set_history__knows_one_result_only(result, node, differentiable=None):
-    tensor = result[0] if isinstance(result, (list, tuple)) else result
-    if tensor.dtype.is_floating_point and (differentiable is None or differentiable[0]):
-        tensor._autograd = AutogradMeta(False, node, 0)
-        node.input_metadata.append((tensor._sizes, tensor.dtype))
-    return result
 
 
 def gradient_edge__forgets_the_leaves(tensor):
@@ -249,16 +215,6 @@ saved_tensors__both_factors_always = edited(
 # Sentences that are easily passed over
 
 
-set_history__gives_metadata_to_all_results = edited(
-    history.set_history,
-    (
-        "if tensor.dtype.is_floating_point and (differentiable is None or differentiable[i]):",
-        "tensor._autograd = AutogradMeta(False, None, 0)\n"
-        "        if tensor.dtype.is_floating_point and (differentiable is None or differentiable[i]):",
-    ),
-)
-
-
 _copy_slices = copied(history.copy_slices)
 
 
@@ -295,11 +251,6 @@ copy_slices__with_the_strides_of_the_view = edited(
     history.copy_slices, ("functions.clone(part, memory_format=contiguous_format)", "functions.clone(part)")
 )
 copy_slices__copies_numbers = edited(history.copy_slices, ("part.copy_(first)", "part.copy_(first.detach())"))
-set_history__has_flags_for_floating_results_only = edited(
-    history.set_history,
-    ("    for i,", "    flags = None if differentiable is None else iter(differentiable)\n    for _,"),
-    ("differentiable is None or differentiable[i]", "flags is None or next(flags)"),
-)
 _unpack = copied(graph.unpack_saved)
 
 
@@ -320,9 +271,42 @@ def unpack_saved__calls_the_hook_once(saved, node):
     return _unpacked[saved]
 
 
-set_history__keeps_the_sizes_in_a_list = edited(history.set_history, ("tensor._sizes,", "list(tensor._sizes),"))
 copy_slices__returns_two_gradients = edited(history.copy_slices, ("[result, *others]", "[result, *others[:1]]"))
-set_history__numbers_all_results_that_are_not_marked = edited(
-    history.set_history,
-    ("len(node.input_metadata))", "i if differentiable is None else len(node.input_metadata))"),
-)
+
+# Cases
+
+_breaks = copied(breaks.breaks_check_inplace)
+
+
+def breaks_check_inplace__of_the_table():
+    return [{"requires_grad": True, "steps": ["clone", view]} for view in ("first", "unbind")]
+
+
+def breaks_check_inplace__of_leaves_that_require_grad():
+    return [case | {"requires_grad": True} for case in _breaks()]
+
+
+def breaks_check_inplace__without_writes_to_a_base():
+    return [case for case in _breaks() if "write to the base" not in case["steps"]]
+
+
+def breaks_check_inplace__with_views_made_in_no_grad():
+    return [
+        case | {"steps": [step.replace("in a Function", "in no_grad") for step in case["steps"]]} for case in _breaks()
+    ]
+
+
+def breaks_check_inplace__writes_to_the_view_in_the_place_of_the_base():
+    return [case | {"steps": [step.replace(" to the base", "") for step in case["steps"]]} for case in _breaks()]
+
+
+def breaks_check_inplace__as_programs():
+    return ["x.add_(weight)", "x[0].add_(weight)", "x.clone()[0].add_(weight)"]
+
+
+def breaks_check_inplace__zero_or_one():
+    return [case | {"requires_grad": int(case["requires_grad"])} for case in _breaks()]
+
+
+def breaks_check_inplace__of_nine_steps():
+    return [case | {"steps": [*["detach"] * 9, *case["steps"]]} for case in _breaks()]

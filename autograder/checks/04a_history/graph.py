@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 
 from ...engine.check import program
-from ..cases import attempt, drawn, explained, first_apart, is_torch, listed, rows, several
+from ..cases import attempt, breaking, drawn, explained, is_torch, listed, no_cases, rows, several
 from ..shared_04 import (
     ANY,
     FIXED,
@@ -28,80 +28,6 @@ from ..shared_04 import (
     plain,
     start,
 )
-
-# History -------------------------------------------------------------------------------------------------------------
-
-RESULTS = {  # operators of one argument; if a floating result has no history, which results have one
-    "exp": (lambda xp, x: xp.exp(x), None), "sum": (lambda xp, x: xp.sum(x), None), "t": (lambda xp, x: x.t(), None),
-    "split": (lambda xp, x: x.split(1), None), "split of sizes": (lambda xp, x: x.split([1, x.shape[0] - 1]), None),
-    "list": (lambda xp, x: [*x.split(1)], None),
-    "unbind": (lambda xp, x: x.unbind(1), None), "max": (lambda xp, x: x.max(1), None),
-    "max, both marked": (lambda xp, x: x.max(1), [True, True]), "argmax": (lambda xp, x: x.argmax(1), None),
-    "compare": (lambda xp, x: x > 0, None),
-    "long": (lambda xp, x: x.long(), None), "half": (lambda xp, x: x.half(), None),
-    "zeros_like": (lambda xp, x: xp.zeros_like(x), [False]),
-    "nll_loss": (lambda xp, x: xp.ops.aten.nll_loss_forward(x, xp.zeros(x.shape[0]).long(), None, 1, -100), [True, False]),
-    "lu_unpack": (lambda xp, x: unpacked_factors(xp, x), [False, True, True]),
-    "lu_unpack, integers first": (lambda xp, x: integers_first(unpacked_factors(xp, x)), [False, True, True]),
-    "integers first, unmarked": (lambda xp, x: integers_first(unpacked_factors(xp, x)), None),
-}  # fmt: skip
-
-
-def unpacked_factors(xp, x):
-    """The results of `lu_unpack`: a permutation, without a derivative, and two triangular matrices, with one."""
-    rows, columns = x.shape
-    least = min(rows, columns)
-    if is_torch(xp):
-        return xp.lu_unpack(x, xp.arange(1, least + 1, dtype=xp.int32))
-    return tuple(xp.ones(sizes, dtype=x.dtype) for sizes in ((rows, rows), (rows, least), (least, columns)))
-
-
-def integers_first(results):
-    return results[0].long(), *results[1:]
-
-
-def histories(result, node, inputs, same):
-    results = result if isinstance(result, (list, tuple)) else [result]
-    shown = [[x.grad_fn is node, x.requires_grad, x.is_leaf, x.output_nr if x.requires_grad else 0] for x in results]
-    return {"results": shown, "inputs of the node": inputs, "same": same}
-
-
-@program(
-    "autograd.history.set_history",
-    cases=drawn(shape=several((1, 4), 2, 2), operator=list(RESULTS), kind=["float32", "float64"]),
-    edges=[
-        {"shape": shape, "operator": name, "kind": kind}
-        for name in RESULTS
-        for shape, kind in (([2, 3], "float32"), ([3, 1], "float64"))
-    ],
-    hint=lambda case, mine, theirs: (
-        "results without a derivative, such as integers, stay as they are and are not counted"
-        if first_apart(mine, theirs) in ("results", "inputs of the node")
-        and case["operator"] not in ("exp", "sum", "t", "split", "split of sizes", "list", "unbind", "half")
-        else None
-    ),
-)  # fmt: skip
-def history_of_results(xp, shape, operator, kind):
-    operator, differentiable = RESULTS[operator]
-    x = xp.ones(shape, dtype=getattr(xp, kind))
-    result, node = operator(xp, x), xp.graph.Node()
-    returned = xp.history.set_history(result, node, *([] if differentiable is None else [differentiable]))
-    for x in result if isinstance(result, (list, tuple)) else [result]:
-        assert x.requires_grad or x._autograd is None, "a result without a derivative has metadata"
-        assert not x.requires_grad or not x._autograd.requires_grad, "the metadata of a result have the flag of a leaf"
-    assert all(isinstance(sizes, tuple) for sizes, _ in node.input_metadata), "the sizes are not `_sizes`, a tuple"
-    return histories(result, node, [[list(sizes), kind] for sizes, kind in node.input_metadata], returned is result)
-
-
-@history_of_results.oracle
-def _(torch, shape, operator, kind):
-    x = torch.ones(shape, dtype=getattr(torch, kind)).requires_grad_()
-    result = RESULTS[operator][0](torch, x)
-    results = result if isinstance(result, (list, tuple)) else [result]
-    node = next((result.grad_fn for result in results if result.requires_grad), "none")
-    inputs = [] if node == "none" else [[list(metadata.shape), metadata.dtype] for metadata in node._input_metadata]
-    return histories(result, node, inputs, True)
-
 
 # Edges ---------------------------------------------------------------------------------------------------------------
 
@@ -396,3 +322,52 @@ def writing(xp, leaves, statements):
     graph, nodes = graph_of(values)
     indices = [node if isinstance(node, str) else graph.index(node) for node in nodes]
     return {"written": written, "values": shown, "grad_fn": indices, "graph": graph.shown()}
+
+
+# Cases of a student --------------------------------------------------------------------------------------------------
+
+BREAKS, BODIES = "course.breaks.breaks_check_inplace", "04a.check_inplace"
+STEPS = {
+    "view in no_grad": "quietly view",
+    "view in inference mode": "inferring view",
+    "view in a Function": "custom view",
+}
+
+
+@program(f"{BREAKS}.half", cases=no_cases, edges=[{}], examine=breaking(BODIES, "1/2"))
+def breaks_half(xp):
+    return xp.breaks.breaks_check_inplace()
+
+
+@program(f"{BREAKS}.most", cases=no_cases, edges=[{}], examine=breaking(BODIES, "3/4"))
+def breaks_most(xp):
+    return xp.breaks.breaks_check_inplace()
+
+
+@program(BREAKS, cases=no_cases, edges=[{}], examine=breaking(BODIES, "1"))
+def breaks_check_inplace(xp, **case):
+    """The cases, or what becomes of one of them."""
+    return writes(xp, **case) if case else xp.breaks.breaks_check_inplace()
+
+
+@breaks_check_inplace.oracle
+def _(torch, **case):
+    return writes(torch, **case)
+
+
+def writes(xp, requires_grad, steps):
+    """The first write that is refused, with the error, and whether the memory has changed before the error. Each step goes on
+    from the result of the last one."""
+    x, weight = start(xp, [[[3, 3], requires_grad], [[], True]])
+    for number, step in enumerate([*steps, "write"]):
+        if step.startswith("write"):
+            target = x if step != "write to the base" or x._base is None else x._base
+            version = target._version
+            with grad_mode(xp, step != "write in no_grad"):
+                said = attempt(lambda target=target: target.add_(weight) is target)
+            if said is not True:
+                return {"refused": number, "error": said, "too late": target._version != version}
+        else:
+            operate(xp, made := [x], STEPS.get(step, step), 0)
+            x = made[1]
+    return "all are written"
