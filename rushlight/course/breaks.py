@@ -120,4 +120,20 @@ def breaks_check_inplace() -> list[dict[str, bool | list[str]]]:
         {"requires_grad": False, "steps": ["view"]},
         {"requires_grad": False, "steps": ["view in a Function"]},
         {"requires_grad": False, "steps": ["view", "write to the base"]},
+def breaks_reduced_sizes() -> list[dict[str, list[int] | bool]]:
+    """Cases on which wrong bodies of `reductions.reduced_sizes` give another result than torch.
+
+    A case counts if torch makes a tensor of its sizes and the right body agrees with torch, also about the class of an error. It
+    catches each body that does not agree. Sizes and dims are less than 2**31, and at most 8 each.
+
+    Returns:
+        at most 5 cases, each a dict such as `{"sizes": [2, 3], "dims": [-1], "keepdim": False}`.
+
+    Source: `test/test_reductions.py`, `test_dim_multi_unsorted`.
+    """
+    return [
+        {"sizes": [], "dims": [0, -1], "keepdim": False},
+        {"sizes": [2, 0], "dims": [], "keepdim": True},
+        {"sizes": [2, 3, 1], "dims": [1, 0], "keepdim": False},
+        {"sizes": [2, 3], "dims": [0, 0, 2], "keepdim": False},
     ]

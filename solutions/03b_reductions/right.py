@@ -9,31 +9,12 @@ import math
 import numpy as np
 
 from rushlight.aten.native.linear_algebra import multiply_add
-from rushlight.aten.strided import contiguous_strides, wrap_dim
+from rushlight.aten.strided import contiguous_strides
 from rushlight.aten.structured import Output
 
 from ..shared import OwnRuntimeError
 
 # Reductions
-
-
-def reduced_sizes__with_a_mask(sizes, dims, keepdim):
-    mask = [not dims] * max(len(sizes), 1)
-    for at in [wrap_dim(dim, len(sizes)) for dim in dims or []]:
-        if mask[at]:
-            raise OwnRuntimeError("twice")
-        mask[at] = True
-    if keepdim:
-        return [1 if gone else size for size, gone in zip(sizes, mask)]
-    return [size for size, gone in zip(sizes, mask) if not gone]
-
-
-def reduced_sizes__by_numpy(sizes, dims, keepdim):
-    axes = tuple(wrap_dim(dim, len(sizes)) for dim in dims) if dims else tuple(range(len(sizes)))
-    if len(set(axes)) < len(axes):
-        raise OwnRuntimeError("twice")
-    array = np.broadcast_to(np.zeros((), np.int8), sizes)
-    return np.add.reduce(array, axis=axes if sizes else None, keepdims=keepdim).shape
 
 
 def softmax__row_by_row(array, dim):
@@ -274,20 +255,6 @@ def logsumexp__reduced_to_the_front(array, dims, keepdim):
     return np.asarray(result, array.dtype).reshape(kept)
 
 
-def reduced_sizes__bit_mask(sizes, dims, keepdim):
-    ndim, mask = len(sizes), 0
-    for bit in [1 << wrap_dim(dim, ndim) for dim in dims or range(ndim)]:
-        if mask & bit:
-            raise RuntimeError(f"dimension {bit.bit_length() - 1} appears twice in {dims}")
-        mask |= bit
-    left = []
-    for size in sizes:
-        mask, reduced = divmod(mask, 2)
-        if not reduced or keepdim:
-            left.append(1 if reduced else size)
-    return tuple(left)
-
-
 def rms_norm_source__functor():
     return r"""#include "rushlight.h"
 
@@ -389,3 +356,30 @@ def two_pass_sum__sorts_what_the_parts_give(x, grain, parallel_for):
     given = []
     parallel_for(0, len(x), grain, lambda begin, end: given.append((begin, math.fsum(x[begin:end]))))
     return math.fsum(total for _, total in sorted(given))
+
+
+# Cases
+
+
+def breaks_reduced_sizes__as_a_table():
+    table = """
+        2 3 0 | 0 -2 0   | 1
+        4 3 2 | 2 2 3    |
+        0 3   |          | 1
+        1 6 2 | 2 1      |
+              | 0 -1     |
+    """
+    rows = [line.split("|") for line in table.strip("\n").rstrip().splitlines()]
+    return [
+        {"sizes": [*map(int, sizes.split())], "dims": [*map(int, dims.split())], "keepdim": bool(keepdim.strip())}
+        for sizes, dims, keepdim in rows
+    ]
+
+
+def breaks_reduced_sizes__one_for_each_rule():
+    return [
+        dict(sizes=(), dims=(-1, 0), keepdim=True),
+        dict(keepdim=True, dims=(), sizes=(0, 0, 0)),
+        dict(sizes=(5, 1, 4, 2), dims=(-1, 0), keepdim=False),
+        dict(sizes=(), dims=(0, 0, 1), keepdim=False),
+    ]

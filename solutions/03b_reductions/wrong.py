@@ -10,33 +10,14 @@ import numpy as np
 from rushlight.aten.native import linear_algebra
 from rushlight.aten.native.linear_algebra import multiply_add
 from rushlight.aten.native.reductions import logsumexp
-from rushlight.aten.strided import wrap_dim
 from rushlight.aten.structured import Output
 from rushlight.c10.dtypes import INTEGRAL, bool_, float16, promote_types
+from rushlight.course import breaks
 from rushlight.utils import cpp_extension as cpp
 
 from ..shared import copied, edited
 
 # Reductions
-
-
-def reduced_sizes__reduces_nothing_for_an_empty_list(sizes, dims, keepdim):
-    dims = range(len(sizes)) if dims is None else [wrap_dim(dim, len(sizes)) for dim in dims]
-    if len(set(dims)) < len(dims):
-        raise RuntimeError("twice")
-    return [1 if d in dims else size for d, size in enumerate(sizes) if keepdim or d not in dims]
-
-
-def reduced_sizes__forgives_a_dimension_twice(sizes, dims, keepdim):
-    dims = {wrap_dim(dim, len(sizes)) for dim in dims} if dims else range(len(sizes))
-    return [1 if d in dims else size for d, size in enumerate(sizes) if keepdim or d not in dims]
-
-
-def reduced_sizes__sees_twice_only_what_is_written_alike(sizes, dims, keepdim):
-    if dims and len(set(dims)) < len(dims):
-        raise RuntimeError("twice")
-    dims = {wrap_dim(dim, len(sizes)) for dim in dims} if dims else range(len(sizes))
-    return [1 if d in dims else size for d, size in enumerate(sizes) if keepdim or d not in dims]
 
 
 def softmax__overflows(array, dim):
@@ -269,16 +250,6 @@ Tensor rms_norm(const Tensor& x, const Tensor& weight, double eps) {
 
 OPERATOR(rms_norm, "rms_norm(Tensor x, Tensor weight, float eps=1e-5) -> Tensor")
 """
-
-
-def reduced_sizes__from_left_to_right(sizes, dims, keepdim):
-    reduced = []
-    for dim in dims or range(len(sizes)):
-        dim = wrap_dim(dim, len(sizes))
-        if dim in reduced:
-            raise RuntimeError("twice")
-        reduced.append(dim)
-    return tuple(1 if d in reduced else size for d, size in enumerate(sizes) if keepdim or d not in reduced)
 
 
 def logsumexp__in_single_precision(array, dims, keepdim):
@@ -570,3 +541,37 @@ addmm_out__beta_that_is_zero_in_half = edited(
     linear_algebra.addmm_out, ("if beta != 0:", "if self._array.dtype.type(beta) != 0:")
 )
 logsumexp__of_numbers_above_a_bound = edited(logsumexp, ("initial=-np.inf", "initial=-1e30"))
+
+
+# Cases
+
+_breaks = copied(breaks.breaks_reduced_sizes)
+
+
+def breaks_reduced_sizes__of_the_table():
+    rows = ([-1], False), ([-1], True), ([0, 2], False)
+    return [{"sizes": [8, 5, 600], "dims": dims, "keepdim": keepdim} for dims, keepdim in rows]
+
+
+def breaks_reduced_sizes__with_at_least_two_dimensions():
+    return [{"sizes": [2, 3], "dims": [0, -2], "keepdim": True}, *_breaks()[1:]]
+
+
+def breaks_reduced_sizes__without_errors():
+    return [case for case in _breaks() if len(case["dims"]) <= len(case["sizes"])]
+
+
+def breaks_reduced_sizes__keeps_all_dimensions():
+    return [case | {"keepdim": True} for case in _breaks()]
+
+
+def breaks_reduced_sizes__with_sizes_below_zero():
+    return [case | {"sizes": [-size for size in case["sizes"]]} for case in _breaks()]
+
+
+def breaks_reduced_sizes__with_none_for_all_dimensions():
+    return [case | {"dims": case["dims"] or None} for case in _breaks()]
+
+
+def breaks_reduced_sizes__each_twice():
+    return _breaks() * 2

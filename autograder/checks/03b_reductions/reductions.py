@@ -5,52 +5,38 @@ import numpy as np
 from ...engine import observe
 from ...engine.check import program
 from ...engine.observe import show
-from ..cases import beyond_single, dim, drawing, first_apart, is_torch, lists_too, sizes, tensors, when
+from ..cases import beyond_single, breaking, dim, drawing, first_apart, is_torch, no_cases, tensors, when
 from ..shared_03 import FLOATING
 
 
-def _dims(draw, st, ndim, fault=True):
-    """Some dimensions, each once, from either end; sometimes one twice, or one that does not exist."""
+def _dims(draw, st, ndim):
+    """Some dimensions, each once, from either end."""
     n = max(ndim, 1)
     chosen = list(draw(st.permutations(range(n))))[: draw(st.integers(0, n))]
-    chosen = [d - n if draw(st.booleans()) else d for d in chosen]
-    kind = draw(st.sampled_from(["none"] * 8 + ["twice", "beyond"])) if fault else "none"
-    if kind == "twice" and chosen:
-        chosen.insert(draw(st.integers(0, len(chosen))), chosen[0] % n - (n if draw(st.booleans()) else 0))
-    elif kind == "beyond":
-        chosen = [draw(st.sampled_from([n, -n - 1]))]
-    return chosen
+    return [d - n if draw(st.booleans()) else d for d in chosen]
 
 
-@drawing
-def _reductions(draw, st):
-    shape = draw(sizes(st))
-    dims = None if draw(st.integers(0, 9)) == 0 else _dims(draw, st, len(shape))
-    return {"sizes": shape, "dims": dims, "keepdim": draw(st.booleans())}
+BREAKS, BODIES = "course.breaks.breaks_reduced_sizes", "03b.reduced_sizes"
 
 
-_REDUCTIONS = [
-    ([2, 3], [0]), ([2, 3], [1]), ([2, 3], [-1]), ([2, 3], [-2]), ([2, 3], None), ([2, 3], []), ([2, 3], [1, 0]),
-    ([2, 3], [0, 0]), ([2, 3], [0, -2]), ([2, 3], [2]), ([2, 3], [-3]), ([2, 3, 4], [2, 0]), ([2, 3, 4], [-2]),
-    ([2, 3, 4], [0, 1, 2]), ([2, 3, 4], [1, 2, -2]), ([2, 3, 4], [0, 1, -2]), ([2, 3, 4], [0, 1, -3]), ([2, 0, 4], [1]),
-    ([2, 0, 4], [0]), ([1, 3], [0]), ([], None), ([], []), ([], [0]), ([], [-1]), ([], [1]), ([], [0, 0]),
-    ([], [0, -1]), ([3], [0]), ([5, 1, 4, 2, 3], [3, -4]),
-    ([2, 3, 4], [0, 0, 7]), ([2, 3, 4], [7, 0, 0]), ([], [0, 0, 1]), ([2, 3], [1, -1, -3]),
-]  # fmt: skip
+@program(f"{BREAKS}.half", cases=no_cases, edges=[{}], examine=breaking(BODIES, "1/2"))
+def breaks_half(xp):
+    return xp.breaks.breaks_reduced_sizes()
 
 
-@program(
-    "aten.native.reductions.reduced_sizes",
-    cases=_reductions,
-    edges=[{"sizes": s, "dims": dims, "keepdim": keepdim} for s, dims in _REDUCTIONS for keepdim in (False, True)],
-)
-def sizes_after_reduction(xp, sizes, dims, keepdim):
-    return lists_too(xp.reductions.reduced_sizes, sizes, dims, keepdim)
+@program(BREAKS, cases=no_cases, edges=[{}], examine=breaking(BODIES, "1"))
+def breaks_reduced_sizes(xp, **case):
+    """The cases, or what `reduced_sizes` gives on one of them."""
+    return xp.reductions.reduced_sizes(**case) if case else xp.breaks.breaks_reduced_sizes()
 
 
-@sizes_after_reduction.oracle
+@breaks_reduced_sizes.oracle
 def _(torch, sizes, dims, keepdim):
-    return torch.empty(sizes).sum(dims, keepdim).shape
+    try:
+        x = torch.empty(sizes, device="meta")
+    except RuntimeError as error:  # the class of an error of the function
+        raise ValueError(error) from None
+    return x.sum(dims, keepdim).shape
 
 
 _NUMBERS = (0, 1, -2.5, 0.125, 3, 88.75, -90, 1000, -1000, 5e4, -5e4)
@@ -145,7 +131,7 @@ def softmax(xp, values, kind, view, dim):
 def _logsumexps(draw, st):
     case = _tensor_of_numbers(draw, st, FLOATING[1:])
     ndim = len(case["view"][0])
-    dims = [d % ndim for d in _dims(draw, st, ndim, fault=False) or [0]] if ndim else []
+    dims = [d % ndim for d in _dims(draw, st, ndim) or [0]] if ndim else []
     return case | {"dims": dims, "keepdim": draw(st.booleans())}
 
 
