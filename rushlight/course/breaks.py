@@ -137,3 +137,21 @@ def breaks_reduced_sizes() -> list[dict[str, list[int] | bool]]:
         {"sizes": [2, 3, 1], "dims": [1, 0], "keepdim": False},
         {"sizes": [2, 3], "dims": [0, 0, 2], "keepdim": False},
     ]
+
+
+def breaks_cosine_annealing() -> list[dict[str, float]]:
+    """Cases on which wrong bodies of `schedules.cosine_annealing` give another result than torch.
+
+    A case counts if the right body agrees with torch, which refuses a negative `lr`. It catches each body that does not agree. The
+    rates are floats, and the two counts are ints from 1 to 2**31 - 1.
+
+    Returns:
+        at most 4 cases, each a dict such as `{"lr": 0.5, "base_lr": 1.0, "last_epoch": 3, "T_max": 4, "eta_min": 0.0}`.
+
+    Source: `test/optim/test_lrscheduler.py`, `test_closed_form_cos_anneal_lr`.
+    """
+    return [
+        {"lr": 0.25, "base_lr": 1.0, "last_epoch": 100_002, "T_max": 100_000, "eta_min": 0.5},
+        {"lr": 2.0, "base_lr": 1.0, "last_epoch": 9, "T_max": 4, "eta_min": 0.0},
+        {"lr": 1.0, "base_lr": 0.25, "last_epoch": 13, "T_max": 4, "eta_min": 0.5},
+    ]

@@ -220,22 +220,6 @@ def adam__as_the_paper_has_it(
         p.sub_(lr * m_hat / (v_hat.sqrt() + eps))
 
 
-def cosine_annealing__by_the_angle(lr, base_lr, last_epoch, T_max, eta_min):
-    angle = math.pi / T_max
-    if (last_epoch - 1) % (2 * T_max) == T_max:
-        return lr + (base_lr - eta_min) / 2 * (1 - math.cos(angle))
-    return eta_min + (lr - eta_min) * (1 + math.cos(angle * last_epoch)) / (1 + math.cos(angle * (last_epoch - 1)))
-
-
-def cosine_annealing__by_half_angles(lr, base_lr, last_epoch, T_max, eta_min):
-    # 1 + cos(x) = 2 cos(x / 2) ** 2
-    half = math.pi / (2 * T_max)
-    turns, rest = divmod(last_epoch - 1, T_max)
-    if rest == 0 and turns % 2:
-        return lr + (base_lr - eta_min) * math.sin(half) ** 2
-    return eta_min + (lr - eta_min) * (math.cos(half * last_epoch) / math.cos(half * (last_epoch - 1))) ** 2
-
-
 # Clipping
 
 
@@ -392,13 +376,6 @@ def sgd__in_the_operators_of_arithmetic(
         p.copy_(p - d * lr)
 
 
-def cosine_annealing__of_what_is_zero_in_double_precision(lr, base_lr, last_epoch, T_max, eta_min):
-    now, before = (1 + math.cos(math.pi * n / T_max) for n in (last_epoch, last_epoch - 1))
-    if before == 0:
-        return lr + (base_lr - eta_min) * (1 - math.cos(math.pi / T_max)) / 2
-    return eta_min + (lr - eta_min) * now / before
-
-
 def rmsprop__in_the_operators_of_arithmetic(
     params,
     grads,
@@ -461,3 +438,22 @@ def rmsprop__all_lists_in_a_row(
         step = g.div(variance.sqrt() + eps)
         step = step if b is None else b.mul_(momentum).add_(step)
         p.sub_(lr * step)
+
+
+# Cases
+
+
+def breaks_cosine_annealing__one_unusual_thing_at_a_time():
+    usual = {"lr": 0.5, "base_lr": 1.0, "eta_min": 0.125, "T_max": 5}
+    return (
+        usual | {"last_epoch": 16, "base_lr": 0.0},
+        usual | {"last_epoch": 11},
+        usual | {"last_epoch": 4, "lr": 4.0},
+        usual | {"last_epoch": 10_003, "T_max": 10_000, "lr": 0.0},
+    )
+
+
+def breaks_cosine_annealing__as_a_table():
+    names = ["lr", "base_lr", "last_epoch", "T_max", "eta_min"]
+    rows = (2.0, 0.5, 6, 1, 1.0), (3.0, 1.0, 7, 3, 0.5), (0.0, -1.0, 5_001, 5_000, 0.5), (0.0, -1.0, 5_002, 5_000, 0.5)
+    return [dict(zip(names, row)) for row in rows]

@@ -14,8 +14,9 @@ from rushlight.aten.generated import functions as F
 from rushlight.aten.native import losses
 from rushlight.aten.native.losses import of_all_classes, of_probabilities
 from rushlight.aten.strided import Tensor
+from rushlight.course import breaks
 from rushlight.nn.utils import clip_grad
-from rushlight.optim import lr_scheduler, optimizer, rules
+from rushlight.optim import optimizer, rules
 from rushlight.utils.data import collate, sampler
 from rushlight.utils.data.collate import _sequence_like
 
@@ -274,17 +275,6 @@ def adam__counts_one_step_for_all(
         p.sub_(lr / (1 - beta1**t) * m / (v.sqrt() / math.sqrt(1 - beta2**t) + eps))
 
 
-def cosine_annealing__in_closed_form(lr, base_lr, last_epoch, T_max, eta_min):
-    return eta_min + (base_lr - eta_min) * (1 + math.cos(math.pi * last_epoch / T_max)) / 2
-
-
-def cosine_annealing__stops_at_the_bottom(lr, base_lr, last_epoch, T_max, eta_min):
-    if last_epoch > T_max:
-        return eta_min
-    before = 1 + math.cos(math.pi * (last_epoch - 1) / T_max)
-    return eta_min + (lr - eta_min) * (1 + math.cos(math.pi * last_epoch / T_max)) / before
-
-
 # Clipping
 
 
@@ -449,13 +439,6 @@ def default_collate__looks_at_the_length_of_the_last_sample_only(batch):
     return [again(values) for values in zip(*batch)]
 
 
-def cosine_annealing__takes_what_is_near_the_minimum_for_it(lr, base_lr, last_epoch, T_max, eta_min):
-    before = 1 + math.cos(math.pi * (last_epoch - 1) / T_max)
-    if before < 1e-15:
-        return lr + (base_lr - eta_min) * (1 - math.cos(math.pi / T_max)) / 2
-    return eta_min + (lr - eta_min) * (1 + math.cos(math.pi * last_epoch / T_max)) / before
-
-
 clip_grad_norm___each_parameter_once = edited(
     clip_grad.clip_grad_norm_, ("else list(parameters)", "else list(dict.fromkeys(parameters))")
 )
@@ -617,10 +600,6 @@ add_param_group__refuses_the_memory_of_another_group = edited(
     optimizer.add_param_group,
     ("set(params).isdisjoint(", "{param.data_ptr() for param in params}.isdisjoint(param.data_ptr() for param in "),
 )
-cosine_annealing__begins_at_the_highest_rate = edited(
-    lr_scheduler.cosine_annealing,
-    ("    now, before", "    if last_epoch == 1:\n        lr = base_lr\n    now, before"),
-)
 clip_grad_norm___leaves_out_what_is_frozen = edited(
     clip_grad.clip_grad_norm_,
     ("_grads(parameters)", "[p.grad for p in parameters if p.requires_grad and p.grad is not None]"),
@@ -657,3 +636,40 @@ def batches__ends_at_any_error(sampler, batch_size, drop_last):
             batch = [] if drop_last else batch
         if batch:
             yield batch
+
+
+# Cases
+
+_breaks = copied(breaks.breaks_cosine_annealing)
+
+
+def breaks_cosine_annealing__on_the_way_down():
+    rate, cases = 1.0, []
+    for n in range(1, 5):
+        cases.append({"lr": rate, "base_lr": 1.0, "last_epoch": n, "T_max": 4, "eta_min": 0.0})
+        rate = (1 + math.cos(math.pi * n / 4)) / 2
+    return cases
+
+
+def breaks_cosine_annealing__of_one_short_schedule():
+    return [case | {"T_max": 4, "last_epoch": min(case["last_epoch"], 13)} for case in _breaks()]
+
+
+def breaks_cosine_annealing__with_a_least_rate_of_zero():
+    return [case | {"eta_min": 0.0} for case in _breaks()]
+
+
+def breaks_cosine_annealing__of_the_first_minimum():
+    return [case | {"last_epoch": case["T_max"] + 1} for case in _breaks()]
+
+
+def breaks_cosine_annealing__with_rates_below_zero():
+    return [case | {"lr": -case["lr"]} for case in _breaks()]
+
+
+def breaks_cosine_annealing__with_ints_for_rates():
+    return [case | {"eta_min": int(2 * case["eta_min"])} for case in _breaks()]
+
+
+def breaks_cosine_annealing__five_of_them():
+    return [*_breaks(), *_breaks()[:2]]

@@ -10,7 +10,19 @@ from operator import or_
 
 from ...engine.check import program
 from ...engine.observe import difference, show
-from ..cases import attempt, defaults, drawing, drawn, entries, explained, first_apart, numbers, several
+from ..cases import (
+    attempt,
+    breaking,
+    defaults,
+    drawing,
+    drawn,
+    entries,
+    explained,
+    first_apart,
+    no_cases,
+    numbers,
+    several,
+)
 from ..shared_05 import mostly, plain, user_warnings
 
 # Parameter groups ----------------------------------------------------------------------------------------------------
@@ -403,45 +415,29 @@ def rmsprop_steps(xp, **case):
 
 # A schedule ----------------------------------------------------------------------------------------------------------
 
-_cosine = defaults(rates=[1.0], T_max=4, eta_min=0.0, steps=12, times={}, start=-1)
+BREAKS, BODIES = "course.breaks.breaks_cosine_annealing", "05b.cosine_annealing"
 
 
-@program(
-    "optim.lr_scheduler.cosine_annealing",
-    cases=drawn(
-        rates=several([1.0, 0.5, 2.0, 0.25], 1, 2), T_max=(1, 6), eta_min=[0, 0.0, 0.125, 0.5, 1.0], steps=(1, 14),
-        times=lambda st: st.dictionaries(
-            st.sampled_from(["1", "2", "3", "5"]), st.sampled_from([0.5, 2.0, 1.5]), max_size=2
-        ),
-        start=[-1],
-    ),
-    edges=[
-        *[_cosine(T_max=start + 2, eta_min=eta_min, steps=4, start=start) for start in (900, 4000, 10**8) for eta_min in (0, 0.25)],
-        *[_cosine(T_max=T_max, eta_min=eta_min, steps=13) for T_max in (1, 2, 3, 4, 5) for eta_min in (0, 0.25)],
-        _cosine([1.0, 0.5], eta_min=0.125), _cosine([0.25], eta_min=0.5), _cosine(times={"2": 2.0}),
-        _cosine(times={"4": 2.0}), _cosine([2.0, 0.5], 3, 0.125, times={"1": 0.5, "5": 2.0}),
-        _cosine(times={"0": 0.0}), _cosine(eta_min=0.25, times={"3": 2.0, "7": 0.5}),  # at a minimum by the rate, and by the step
-        _cosine(times={"-1": 2.0}), _cosine(T_max=50, steps=3), _cosine([1.0, 0.25], 3, 0.5, 8, times={"1": 0.5, "2": 0.5}),
-    ],
-    hint=lambda case, mine, theirs: (
-        "the next rate comes from the rate before, which may have been changed, not from the number of steps"
-        if case["times"]
-        else "one step after each minimum, and only there, the quotient is 0 / 0 and the other rule holds"
-    ),
-)  # fmt: skip
-def cosine(xp, rates, T_max, eta_min, steps, times, start):
-    """The rates after each step. A schedule may go on after `start` steps of another one."""
-    groups = [{"params": [xp.zeros(1).requires_grad_()], "lr": rate, "initial_lr": rate} for rate in rates]
-    optimizer = xp.optim.SGD(groups)
-    schedule, seen = xp.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max, eta_min, start), []
-    for step in range(-1, steps):
-        if step >= 0:
-            optimizer.step()
-            schedule.step()
-            seen.append([group["lr"] for group in optimizer.param_groups])
-        for group in optimizer.param_groups:
-            group["lr"] *= times.get(str(step), 1.0)
-    return seen
+@program(f"{BREAKS}.half", cases=no_cases, edges=[{}], examine=breaking(BODIES, "1/2"))
+def breaks_half(xp):
+    return xp.breaks.breaks_cosine_annealing()
+
+
+@program(BREAKS, cases=no_cases, edges=[{}], examine=breaking(BODIES, "1"))
+def breaks_cosine_annealing(xp, **case):
+    """The cases, or what `cosine_annealing` gives on one of them."""
+    return xp.schedules.cosine_annealing(**case) if case else xp.breaks.breaks_cosine_annealing()
+
+
+@breaks_cosine_annealing.oracle
+def _(torch, lr, base_lr, last_epoch, T_max, eta_min):
+    if last_epoch < 1 or T_max < 1:
+        raise ValueError("a schedule has at least one step")
+    optimizer = torch.optim.SGD([{"params": [torch.zeros(1)], "lr": lr, "initial_lr": base_lr}])
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max, eta_min, last_epoch - 2)  # it makes a step
+    optimizer.step()
+    schedule.step()
+    return optimizer.param_groups[0]["lr"]
 
 
 # Clipping ------------------------------------------------------------------------------------------------------------
