@@ -155,3 +155,42 @@ def breaks_cosine_annealing() -> list[dict[str, float]]:
         {"lr": 2.0, "base_lr": 1.0, "last_epoch": 9, "T_max": 4, "eta_min": 0.0},
         {"lr": 1.0, "base_lr": 0.25, "last_epoch": 13, "T_max": 4, "eta_min": 0.5},
     ]
+
+
+def breaks_named_members() -> list[dict[str, list[list[int]] | str | bool]]:
+    """Cases on which wrong bodies of `modules.named_members` list other parameters, or other names, than torch.
+
+    A case counts if it describes modules and the right body agrees with torch. It catches each body that does not agree. There are
+    1 to 8 modules. `members` has the parameters of each, at most 8 numbers less than 2**31. An equal number is the same parameter,
+    and a negative one is None. `children` has the numbers of the modules in each, which are larger than its own number. There are
+    at most 8 in all.
+
+    Returns:
+        at most 4 cases, each a dict such as `{"members": [[], [0]], "children": [[1], []], "prefix": "model", "recurse": True,
+        "remove_duplicate": True}`. The other prefix is "".
+
+    Source: `test/test_nn.py`, `test_named_parameters_remove_duplicate`.
+    """
+    return [
+        {
+            "members": [[0], [], [1, 2, 2, -1], [1]],
+            "children": [[1, 3], [2], [], []],
+            "prefix": "model",
+            "recurse": True,
+            "remove_duplicate": True,
+        },
+        {
+            "members": [[], [0]],
+            "children": [[1, 1], []],
+            "prefix": "",
+            "recurse": True,
+            "remove_duplicate": False,
+        },
+        {
+            "members": [[0, 0], [1]],
+            "children": [[1], []],
+            "prefix": "model",
+            "recurse": False,
+            "remove_duplicate": True,
+        },
+    ]

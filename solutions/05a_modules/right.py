@@ -3,7 +3,6 @@
 A function's name is its exercise's, two underscores, and the style.
 """
 
-import functools as tools
 import itertools
 import math
 import operator
@@ -358,25 +357,6 @@ def load_from_state_dict__with_the_keys_first(
             error_msgs.append(f"{key}: {type(error).__name__}")
 
 
-# How parameters begin
-
-
-def calculate_fan_in_and_fan_out__by_a_loop(tensor):
-    if tensor.dim() < 2:
-        raise ValueError("a matrix at least")
-    out, fan, *window = tensor.shape
-    for size in window:
-        out, fan = out * size, fan * size
-    return fan, out
-
-
-def calculate_fan_in_and_fan_out__by_flattening(tensor):
-    if len(tensor.shape) <= 1:
-        raise ValueError(tensor.shape)
-    window = tools.reduce(lambda a, b: a * b, tuple(tensor.shape)[2:], 1)
-    return [tensor.shape[1] * window, tensor.shape[0] * window]
-
-
 # Layers and losses
 
 
@@ -457,3 +437,29 @@ def dropout__in_one_expression(input, p, train):
     if p in (0, 1) or not train or 0 in input.shape:
         return input * input.new_zeros(()) if p == 1 and train and 0 not in input.shape else input
     return F.mul(input, F.ones_like(input).bernoulli_(1 - p).div_(1 - p))
+
+
+# Cases
+
+
+def _case(members, children, prefix, recurse, remove_duplicate):
+    return dict(members=members, children=children, prefix=prefix, recurse=recurse, remove_duplicate=remove_duplicate)
+
+
+def breaks_named_members__four_small_ones():
+    chain, fork = [[1], [2], []], [[1, 2], [3], [], []]
+    return [
+        _case([[5, 5], [6], []], chain, "model", False, True),
+        _case([[-1], [4], [4]], [[1, 2, 1], [], []], "", True, False),
+        _case([[7], [], [8], [9]], fork, "model", True, True),
+        _case([[3], [3, 2, 2], [2]], chain, "", True, True),
+    ]
+
+
+def breaks_named_members__as_tuples():
+    tied = ((-1, 1), (), (0, 0), (0, 1), (2,))
+    return (
+        _case(tied, ((1, 4), (2, 3), (), (), ()), "model", True, True),
+        _case(tied, ((4, 3, 4), (), (), (), ()), "", True, False),
+        _case(tied[2:], ((1, 2), (), ()), "model", False, True),
+    )

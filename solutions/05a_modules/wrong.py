@@ -11,6 +11,7 @@ from rushlight.aten.generated import functions as F
 from rushlight.aten.native import normalisation, random
 from rushlight.aten.native.normalisation import _check_floating, check_normalized_shape, widened
 from rushlight.aten.strided import Tensor
+from rushlight.course import breaks
 from rushlight.nn.modules import module, state_dict
 from rushlight.nn.modules.hooks import BackwardHook
 from rushlight.nn.modules.module import Module, named_members
@@ -456,22 +457,6 @@ def load_from_state_dict__writes_into_the_dicts(
             unexpected_keys.append(key)
 
 
-# How parameters begin
-
-
-def calculate_fan_in_and_fan_out__exchanges_the_two(tensor):
-    if tensor.dim() < 2:
-        raise ValueError(tensor.dim())
-    window = math.prod(tensor.shape[2:])
-    return tensor.size(0) * window, tensor.size(1) * window
-
-
-def calculate_fan_in_and_fan_out__forgets_the_window_for_outputs(tensor):
-    if tensor.dim() < 2:
-        raise ValueError(tensor.dim())
-    return math.prod(tensor.shape[1:]), tensor.shape[0]
-
-
 # Layers and losses
 
 
@@ -873,9 +858,6 @@ layer_norm__takes_wide_parameters_with_float16_only = edited(
         "{input.dtype, widened(input) if input.dtype.type_name == 'Half' else input.dtype}",
     ),
 )
-calculate_fan_in_and_fan_out__of_three_window_sizes = edited(
-    rl.initialisation.calculate_fan_in_and_fan_out, ("tensor.shape[2:]", "tensor.shape[2:5]")
-)
 dropout__draws_a_mask_of_zeros_if_p_is_1 = edited(
     random.dropout, ("    if p == 1:\n", "    if p == 1:\n        functions.empty_like(input).bernoulli_(1 - p)\n")
 )
@@ -909,3 +891,37 @@ save_to_state_dict__keeps_what_the_destination_has = edited(
     state_dict.save_to_state_dict,
     ("if buffer is not None", "if buffer is not None and prefix + name not in destination"),
 )
+
+
+# Cases
+
+_breaks = copied(breaks.breaks_named_members)
+
+
+def breaks_named_members__of_a_chain_of_layers():
+    chain = {"members": [[], [0, 1], [2, 3]], "children": [[1, 2], [], []], "recurse": True}
+    return [chain | {"prefix": prefix, "remove_duplicate": one} for prefix in ("", "model") for one in (True, False)]
+
+
+def breaks_named_members__without_none():
+    return [case | {"members": [[max(n, 0) for n in some] for some in case["members"]]} for case in _breaks()]
+
+
+def breaks_named_members__always_with_recurse():
+    return [case | {"recurse": True} for case in _breaks()]
+
+
+def breaks_named_members__always_without_duplicates():
+    return [case | {"remove_duplicate": True} for case in _breaks()]
+
+
+def breaks_named_members__without_a_prefix():
+    return [case | {"prefix": ""} for case in _breaks()]
+
+
+def breaks_named_members__with_another_prefix():
+    return [case | {"prefix": "a.b"} for case in _breaks()]
+
+
+def breaks_named_members__of_modules_in_a_circle():
+    return [case | {"children": [[0], *case["children"][1:]]} for case in _breaks()]

@@ -1,4 +1,4 @@
-"""Initialisation, layer normalisation, and dropout."""
+"""Layer normalisation and dropout."""
 
 from __future__ import annotations
 
@@ -7,27 +7,8 @@ import math
 
 from ...engine.check import program
 from ...engine.observe import show
-from ..cases import defaults, drawing, drawn, field, first_apart, numbers, several, tensor, tensors, when
+from ..cases import defaults, drawing, drawn, field, first_apart, numbers, tensor, tensors
 from ..shared_05 import elements, gradients_of, plain
-
-# Initialisation ------------------------------------------------------------------------------------------------------
-
-
-@program(
-    "nn.init.calculate_fan_in_and_fan_out",
-    cases=drawn(sizes=several((0, 6), 0, 5)),
-    hint=when(lambda case: len(case["sizes"]) > 1, "sizes are (out, in, *window): the first belongs to fan-out"),
-    edges=[
-        {"sizes": sizes}
-        for sizes in (
-            [], [3], [0], [3, 5], [5, 3], [4, 3, 2], [4, 3, 2, 5], [2, 7, 3, 3, 2], [1, 1], [0, 3], [3, 0], [0, 0],
-            [3, 5, 0], [3, 5, 2, 0], [6, 1, 4], [1, 6, 4], [2, 3, 4, 5, 6], [3, 2, 1, 2, 1, 5],
-        )
-    ],
-)  # fmt: skip
-def fans(xp, sizes):
-    return xp.nn.init._calculate_fan_in_and_fan_out(xp.zeros(sizes))
-
 
 # Layers --------------------------------------------------------------------------------------------------------------
 
