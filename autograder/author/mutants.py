@@ -55,7 +55,7 @@ MEMORY = 512 << 20  # bytes that a mutant may take beyond what the process has a
 
 # the beginnings of the names of such exercises of the clinic and of phase 15
 EXAMINED_AS_TEXTS = ("narrow_", "reproduce_", "mend_", "check_", "test_", "review_", "samples_", "clip_property")
-CASES_OF_STUDENTS = "course.breaks."  # the module of the exercises whose answers are cases
+CASES_OF_STUDENTS = ("course.breaks.", "course.reviews.")  # the modules of the exercises whose answers are cases
 KILLED, ENDED, BY_LUCK, SURVIVED = "killed", "ended", "by luck", "survived"
 
 

@@ -136,6 +136,18 @@ def breaking(number: str, share: str) -> Callable:
     return examine
 
 
+def reviewing(number: str, needed: int) -> Callable:
+    """The `examine` of a review: it is right about at least so many changes of the file
+    `autograder/patients/02b/review_parse_argument.py`, for the number `02b.review_parse_argument`."""
+
+    def examine(judge: Any, given: Tree, case: dict | None) -> Any:
+        from ..engine.reviews import reviewed  # a browser has no processes
+
+        return reviewed(judge, number, needed, given)
+
+    return examine
+
+
 # In programs ---------------------------------------------------------------------------------------------------------
 
 

@@ -59,10 +59,11 @@ def find_bodies(number: str) -> Bodies:
     at, most, case, wrong = (ast.literal_eval(values[name]) for name in ("AT", "MOST", "CASE", "WRONG"))
     (function,) = (node for node in statements if isinstance(node, ast.FunctionDef))
     right = ast.get_source_segment(text, function) or ""
-    return Bodies(at, most, case, right, {about: _changed(right, changes) for about, changes in wrong.items()})
+    return Bodies(at, most, case, right, {about: changed(right, changes) for about, changes in wrong.items()})
 
 
-def _changed(text: str, changes: Sequence[tuple[str, str]]) -> str:
+def changed(text: str, changes: Sequence[tuple[str, str]]) -> str:
+    """A body with changes, each of a text that stands in it once."""
     for old, new in changes:
         if text.count(old) != 1:
             raise ValueError(f"a change needs a text that stands in the body once: {old!r}")
@@ -188,7 +189,7 @@ def try_cases(judge: Judge, number: str, text: str) -> Tried:
     refused, counting = [], []
     with closing(Runs(check, bodies.at)) as runs:
         for case, theirs in zip(cases, judge.answers(check, cases)):
-            if reason := _reason(runs.results(bodies.right, [case]), theirs):
+            if reason := why_it_does_not_count(runs.results(bodies.right, [case]), theirs):
                 shown = describe(case).replace("\n", ", ")
                 refused.append(phrase(f"a case does not count ({shown}): {reason}"))
             else:
@@ -204,8 +205,8 @@ def try_cases(judge: Judge, number: str, text: str) -> Tried:
     return Tried(len(counting), refused, left)
 
 
-def _reason(mine: list[Tree] | None, theirs: Tree) -> str:
-    """Why a case does not count, or nothing."""
+def why_it_does_not_count(mine: list[Tree] | None, theirs: Tree) -> str:
+    """Why a case on which the right body gives this, and torch that, does not count, or nothing."""
     if mine is None:
         return phrase("the right body does not end on it")
     if not difference(mine[0], theirs):

@@ -11,8 +11,8 @@ MODULES = (  # their short names are the last parts of their paths
     "autograd.function", "autograd.grad_mode", "autograd.gradcheck", "autograd.graph", "autograd.history",
     "autograd.generated.variable_type", "c10.dispatch", "c10.dtypes", "c10.memory_formats", "c10.schema",
     "c10.small_floats", "c10.storage", "nn.modules.state_dict", "nn.utils.clip_grad", "utils.checkpoint", "utils.data",
-    "course.breaks", "course.draw", "course.grammar", "on_torch.trace", "on_torch.custom_ops", "on_torch.cpp_ops",
-    "on_torch.triton_ops", "on_torch.wrapper", "on_torch.backend",
+    "course.breaks", "course.draw", "course.grammar", "course.reviews", "on_torch.trace", "on_torch.custom_ops",
+    "on_torch.cpp_ops", "on_torch.triton_ops", "on_torch.wrapper", "on_torch.backend",
 )  # fmt: skip
 SHORT_NAMES = {path.rpartition(".")[2]: path for path in MODULES}
 SHORT_NAMES |= {

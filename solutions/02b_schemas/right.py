@@ -15,7 +15,6 @@ from rushlight.c10.dispatch import ABOVE_PYTHON, BIT, FUNCTIONALITIES, PYTHON, D
 from rushlight.c10.schema import (
     _SCHEMA,
     REQUIRED,
-    Argument,
     FunctionSchema,
     explain_keywords,
     is_default,
@@ -47,36 +46,13 @@ def split_at_commas__by_a_stack_of_what_is_open(text):
     return parts if parts != [""] else []
 
 
-def parse_argument__by_hand(text, kwarg_only=False):
-    head, equals, default = text.partition("=")
-    if "(" in head:
-        base, _, rest = head.partition("(")
-        alias, closed, rest = rest.partition(")")
-        if not closed:
-            raise Unreadable(text)
-    else:
-        base = re.match(r"\w*", head)[0]
-        alias, rest = "", head[len(base) :]
-    suffix = re.match(r"(\?|\[\d*\])*", rest)[0]
-    name = rest[len(suffix) :]
-    well_named = not name.strip() or name.strip().isidentifier() and name[0].isspace()
-    if not base.isidentifier() or not well_named or equals and not default.strip():
-        raise Unreadable(text)
-    type = base + suffix
-    value = schema.parse_default(default.strip(), type) if equals else REQUIRED
-    return Argument(name.strip(), type, value, kwarg_only, alias)
+def review_parse_argument__with_short_texts():
+    return {"e": {"text": "1x"}, "d": None, "c": {"text": "int?x=None"}, "b": {"text": "int[1]x=7"}, "a": None}
 
 
-def parse_argument__with_keywords(text, kwarg_only=False):
-    found = schema._ARGUMENT.fullmatch(text)
-    if not found:
-        raise RuntimeError
-    parts = found.groupdict(default="")
-    given = {}
-    if found["default"] is not None:
-        given["default"] = schema.parse_default(parts["default"], parts["base"] + parts["suffix"])
-    type = "".join([parts["base"], parts["suffix"]])
-    return Argument(kwarg_only=kwarg_only, alias=parts["alias"], name=parts["name"], type=type, **given)
+def review_parse_argument__by_text():
+    texts = dict(b="int[3] x=-1", c="bool x=False", e="(int x")
+    return {letter: {"text": texts[letter]} if letter in texts else None for letter in "abcde"}
 
 
 def parse_schema__in_steps(text, namespace="aten"):

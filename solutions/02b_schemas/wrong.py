@@ -26,7 +26,6 @@ from rushlight.c10.dtypes import float32
 from rushlight.c10.schema import (
     _SCHEMA,
     REQUIRED,
-    Argument,
     FunctionSchema,
     cast_returns,
     explain_keywords,
@@ -35,6 +34,7 @@ from rushlight.c10.schema import (
     split_at_commas,
     unbind,
 )
+from rushlight.course import reviews
 from rushlight.library import invoke
 
 from ..shared import copied, edited
@@ -71,30 +71,35 @@ def split_at_commas__nothing_is_one_empty_part(text):
     return split_at_commas__knows_no_quotes(text) or [""]
 
 
-def parse_argument__the_default_stays_text(text, kwarg_only=False):
-    found = schema._ARGUMENT.match(text)
-    if found is None:
-        raise RuntimeError(text)
-    default = schema.REQUIRED if found["default"] is None else found["default"]
-    return Argument(found["name"] or "", found["base"] + found["suffix"], default, kwarg_only, found["alias"] or "")
+_review = reviews.review_parse_argument()
 
 
-parse_argument__no_default_is_none = edited(
-    parse_argument,
-    ('f"cannot read the argument {text!r} of a schema"', "text"),
-    (
-        'default = REQUIRED if match["default"] is None else parse_default(match["default"], type)',
-        'default = parse_default(match["default"], type) if match["default"] else None',
-    ),
-)
+def review_parse_argument__accepts_all():
+    return dict.fromkeys("abcde")
 
 
-def parse_argument__the_type_is_the_base_alone(text, kwarg_only=False):
-    found = schema._ARGUMENT.match(text)
-    if found is None:
-        raise RuntimeError(text)
-    default = schema.REQUIRED if found["default"] is None else schema.parse_default(found["default"], found["base"])
-    return Argument(found["name"] or "", found["base"], default, kwarg_only, found["alias"] or "")
+def review_parse_argument__refuses_all_by_one_text():
+    return dict.fromkeys("abcde", {"text": "int[2] x=0"})
+
+
+def review_parse_argument__refuses_what_is_right():
+    return _review | {"a": {"text": "int x="}, "d": {"text": "Tensor"}}
+
+
+def review_parse_argument__accepts_what_matches_later():
+    return _review | {"e": None, "c": {"text": "int x=1"}}
+
+
+def review_parse_argument__with_a_long_text():
+    return _review | {"b": {"text": "int[2] stride=1"}, "c": {"text": "Tensor? bias=None"}}
+
+
+def review_parse_argument__by_texts_alone():
+    return {letter: case and case["text"] for letter, case in _review.items()}
+
+
+def review_parse_argument__as_a_list():
+    return [*_review.values()]
 
 
 def parse_schema__knows_no_keyword_only_arguments(text, namespace="aten"):
@@ -706,13 +711,6 @@ def autocast_kernel__takes_float16_for_the_lower_precision(operator, policy, *st
     with excluding(BIT["AutocastCPU"]):
         wanted = {"fp32": float32, "promote": promote_type(stack)}.get(policy, rl.float16)
         return invoke(operator, *[cached_cast(wanted, value) for value in stack])
-
-
-_parse_argument = copied(schema.parse_argument)
-
-
-def parse_argument__has_no_default(text, kwarg_only):
-    return _parse_argument(text, kwarg_only)
 
 
 def parse_schema__is_in_no_namespace_by_default(text, namespace=""):

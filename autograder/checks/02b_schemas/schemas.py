@@ -5,7 +5,7 @@ import re
 from functools import cache
 
 from ...engine.check import program
-from ..cases import as_lists, drawing, drawn, field, rows, when
+from ..cases import as_lists, drawing, field, rows, when
 from ..shared_02.keys import IMPLICIT
 from ..shared_02.operators import library, pack, unpack
 
@@ -81,50 +81,6 @@ def _(torch, text):
     count = len(torch._C.parse_schema(f"f({text}) -> ()").arguments)
     parts = [text[i + 1 : j].strip() for i, j in itertools.pairwise(borders)] if count else []
     return ["" if part == "int nothing" else part for part in parts]
-
-
-def _single_arguments(st):
-    wrong = ["", "int x y", "int 1x", "1 x", "int[ x", "int] x", "Tensor x=1", "int x=", "int x=3=4"]
-    wrong += ["(x", "Tensor(a x", "-", "int x=["]
-    return st.one_of(*[_arguments(st)] * 6, st.sampled_from(_TYPES), st.sampled_from(wrong))
-
-
-_SINGLE_ARGUMENTS = rows(
-    "text kwarg_only",
-    ("Tensor x", False), ("Tensor x", True), ("Tensor", False), ("Tensor(a!)", False), ("Tensor(a!) x", False),
-    ("Tensor(a!)[]? x", False), ("Tensor?[] x", False), ("Tensor? x=None", True), ("int[2] dim=[0, 1]", False),
-    ("int[2] dim=1", False), ("int  x  =  3", False), ("int x=-1", True), ("float x=1", False), ("float x=2.5", True),
-    ("float[] x=[1, 2]", False), ("float? x=None", False), ("bool x=True", False), ("bool x=False", True),
-    ('str x="a,b"', False), ("str? x=None", False), ("int reduction=Mean", False), ("Scalar x=1", False),
-    ("ScalarType? dtype=None", True), ("int _x1", False), ("", False), ("int x y", False), ("int 1x", False),
-    ("1 x", False), ("int[ x", False), ("Tensor x=1", False), ("int x=", False), ("int x=3=4", False),
-    ("int\tx\t=\n3", False), ("int[10] x=1", False), ("int[12]? x10=None", False), ("int x=9007199254740993", True),
-    ("float x=-1.5e-07", False), ("int x=0", False), ("bool? x=None", True), ("str x=''", False), ("int[] x=[]", False),
-    ("Tensor?", False), ("float from=0.0", True),
-)  # fmt: skip
-
-
-@program("c10.schema.parse_argument", cases=drawn(text=_single_arguments, kwarg_only=bool), edges=_SINGLE_ARGUMENTS)
-def argument(xp, text, kwarg_only):
-    read = xp.schema.parse_argument(text, *[True] * kwarg_only)
-    shown = {"name": read.name, "type": read.type, "alias": read.alias}
-    return shown | {"default": read.default if read.has_default else "(required)", "kwarg_only": read.kwarg_only}
-
-
-@argument.oracle
-def _(torch, text, kwarg_only):
-    """Torch reads and writes a schema with this argument, or with this return if it has no name."""
-    try:
-        schema = torch._C.parse_schema(f"f({'*, ' * kwarg_only}{text}) -> ()")
-        (read,), written = schema.arguments, str(schema)[2:-7].removeprefix("*, ")
-    except (RuntimeError, ValueError):
-        schema = torch._C.parse_schema(f"f() -> {text}")
-        (read,), written = schema.returns, str(schema).partition("-> ")[2]
-    type = written.partition("=")[0].removesuffix(read.name).strip()
-    alias = type.partition("(")[2].partition(")")[0]
-    shown = {"name": read.name, "type": re.sub(r"\(.*\)", "", type), "alias": alias}
-    default = read.default_value if read.has_default_value() else "(required)"
-    return shown | {"default": default, "kwarg_only": kwarg_only}
 
 
 @drawing

@@ -1,0 +1,25 @@
+"""Reviews of changes to a function: for exercises that grade what a student sees in a diff.
+
+A reviewer of PyTorch accepts a change, or shows an input on which it is wrong. A decision is None, which accepts, or such an input:
+a dict with the values that the lab names.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+Decisions = dict[str, dict[str, Any] | None]
+
+
+def review_parse_argument() -> Decisions:
+    """A decision on each of the changes a to e to `schema.parse_argument`.
+
+    A change is right if the changed body agrees with torch on every text on which the unchanged body does. To refuse a change,
+    give a text on which it does not. The text has at most 12 ASCII characters. It declares an argument or a return, or nothing.
+
+    Returns:
+        a dict such as `{"a": None, "b": {"text": "int x"}, ...}`, where None accepts.
+
+    Source: `test/jit/test_schema_check.py` and `torch/csrc/jit/frontend/function_schema_parser.cpp`.
+    """
+    return {"a": None, "b": {"text": "int[2] x=1"}, "c": {"text": "int x=0"}, "d": None, "e": {"text": "-x"}}
