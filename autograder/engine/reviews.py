@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 EXERCISES = "course.reviews."  # the module of these exercises
 AROUND = 2  # lines of a diff before and after a change
+LARGEST = 2**31  # of the numbers in a list
 
 
 @dataclass(frozen=True)
@@ -68,11 +69,26 @@ def diff_of(review: Review, letter: str) -> str:
 # Cases ---------------------------------------------------------------------------------------------------------------
 
 
+def _are_numbers(value: Tree, most: int) -> bool:
+    return (
+        isinstance(value, list)
+        and len(value) <= most
+        and all(type(each) is int and 0 <= each < LARGEST for each in value)
+    )
+
+
 # The kinds of values in a case: what a value of a limit is, and the test
 KINDS: dict[str, tuple[Callable[[int], str], Callable[[Tree, int], bool]]] = {
     "text": (
         lambda most: phrase(f"a text of at most {most} ASCII characters"),
         lambda value, most: isinstance(value, str) and len(value) <= most and value.isascii(),
+    ),
+    "numbers": (lambda most: phrase(f"a list of at most {most} whole numbers, none negative"), _are_numbers),
+    "lists": (
+        lambda most: phrase(f"a list of at most {most} lists, each of at most {most} whole numbers, none negative"),
+        lambda value, most: (
+            isinstance(value, list) and len(value) <= most and all(_are_numbers(each, most) for each in value)
+        ),
     ),
 }
 

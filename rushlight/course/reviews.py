@@ -23,3 +23,24 @@ def review_parse_argument() -> Decisions:
     Source: `test/jit/test_schema_check.py` and `torch/csrc/jit/frontend/function_schema_parser.cpp`.
     """
     return {"a": None, "b": {"text": "int[2] x=1"}, "c": {"text": "int x=0"}, "d": None, "e": {"text": "-x"}}
+
+
+def review_count_dependencies() -> Decisions:
+    """A decision on each of the changes a to e to `engine.count_dependencies`.
+
+    A change is right if the changed body counts the edges of torch's graph, in every graph. To refuse a change, give a graph in
+    which it does not. The graph has at most three nodes, and the list of roots at most two.
+
+    Returns:
+        a dict such as `{"a": None, "b": {"edges": [[1], []], "roots": [0]}, ...}`, where None accepts. In a graph `edges` has a
+        list for each node, with the numbers of the nodes to which its edges lead. All of them are later nodes.
+
+    Source: `torch/csrc/autograd/engine.cpp`, `compute_dependencies`.
+    """
+    return {
+        "a": {"edges": [[1, 1], []], "roots": [0]},
+        "b": None,
+        "c": {"edges": [[1], [2], []], "roots": [0, 1]},
+        "d": None,
+        "e": {"edges": [[1], []], "roots": [0, 0]},
+    }

@@ -9,7 +9,7 @@ import rushlight as rl
 from rushlight.autograd import engine, graph
 from rushlight.autograd.graph import Edge, clone_obey_contract
 from rushlight.c10.dispatch import local
-from rushlight.course import by_hand
+from rushlight.course import by_hand, reviews
 
 from ..shared import copied, edited
 
@@ -85,46 +85,32 @@ def head_gradients__forgets_the_batch(x, weight, bias, target):
 # The engine
 
 
-def count_dependencies__counts_nodes_not_edges(roots):
-    counts = {root: 0 for root in roots}
-    waiting = list(counts)
-    while waiting:
-        for node in {edge.node for edge in waiting.pop().next_edges if edge.node is not None}:
-            if node not in counts:
-                counts[node] = 0
-                waiting.append(node)
-            counts[node] += 1
-    return counts
+_review = reviews.review_count_dependencies()
 
 
-def count_dependencies__by_recursion(roots):
-    counts = {}
-
-    def visit(node):
-        counts[node] = 0
-        for edge in node.next_edges:
-            if edge.node is not None:
-                if edge.node not in counts:
-                    visit(edge.node)
-                counts[edge.node] += 1
-
-    for root in roots:
-        if root not in counts:
-            visit(root)
-    return counts
+def review_count_dependencies__accepts_all():
+    return dict.fromkeys("abcde")
 
 
-def count_dependencies__counts_the_roots_too(roots):
-    counts = {root: 1 for root in roots}
-    waiting = list(counts)
-    while waiting:
-        for node, _ in waiting.pop().next_edges:
-            if node is not None:
-                if node not in counts:
-                    counts[node] = 0
-                    waiting.append(node)
-                counts[node] += 1
-    return counts
+def review_count_dependencies__refuses_all_by_one_graph():
+    return dict.fromkeys("abcde", {"edges": [[1, 1], [2], []], "roots": [0, 1]})
+
+
+def review_count_dependencies__refuses_the_other_order():
+    return _review | {"b": {"edges": [[1, 2], [2], []], "roots": [0]}}
+
+
+def review_count_dependencies__by_graphs_with_one_root():
+    return _review | {letter: {"edges": [[1, 2], [2], []], "roots": [0]} for letter in "ce"}
+
+
+def review_count_dependencies__of_a_diamond():
+    diamond = {"edges": [[1, 2], [3], [3], []], "roots": [0]}
+    return _review | {"a": diamond, "c": diamond}
+
+
+def review_count_dependencies__as_letters():
+    return [letter for letter, case in _review.items() if case is None]
 
 
 def nodes_to_execute__with_the_ends_themselves(ends, reachable):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from ...engine.check import program
 from ...engine.observe import difference
 from ..cases import Interrupt, attempt, drawn, entries, explained, field, listed, rows, several
@@ -58,29 +56,6 @@ def renumbered(graph):
     for number, node in enumerate(graph.nodes):
         node.sequence_nr = number
     return graph
-
-
-@program(
-    "autograd.engine.count_dependencies",
-    cases=rooted_programs(),
-    edges=ROOTED,
-    show=as_code,
-    hint="each edge counts, and the edges of a node are counted once. Every reachable node has an entry, the roots too",
-)
-def dependencies(xp, leaves, statements, times, roots):
-    values = run_repeatedly(xp, leaves, statements, times)
-    roots = [xp.graph.gradient_edge(x).node for x in chosen(values, roots)]
-    graph = renumbered(Graph(*roots))
-    counts = xp.engine.count_dependencies(iter(roots))
-    return {"count of node": _by_node(graph, counts.get), "entries": len(counts)}
-
-
-@dependencies.oracle
-def _(torch, leaves, statements, times, roots):
-    values = run_repeatedly(torch, leaves, statements, times)
-    graph = Graph(*(torch.autograd.graph.get_gradient_edge(x).node for x in chosen(values, roots)))
-    arriving = Counter(successor for node in graph.nodes for successor, _ in node.next_functions)
-    return {"count of node": _by_node(graph, lambda node: arriving[node]), "entries": len(graph.nodes)}
 
 
 def _about_nodes_that_run(mine, theirs):

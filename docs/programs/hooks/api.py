@@ -48,7 +48,7 @@ PHASES = {
     "00": "on_torch.trace",
     "01": "aten.strided c10.storage c10.memory_formats c10.dtypes aten.native.views aten.native.creation "
     "aten.native.conversions aten.indexing aten.printing aten.dlpack course.breaks",
-    "02": "c10 library return_types aten.functional amp.autocast_mode torchgen.gen _C course.reviews",
+    "02": "c10 library return_types aten.functional amp.autocast_mode torchgen.gen _C",
     "03": "aten.iterator aten.structured aten.native.pointwise aten.native.elementary aten.native.reductions "
     "aten.native.linear_algebra aten.native.linear linalg aten.native.gather_scatter aten.native.advanced_indexing "
     "aten.native.tensor_shape aten.native.sorting aten.native.functional_forms "
@@ -58,7 +58,7 @@ PHASES = {
     "06": "on_torch",
     "07": "fx dynamo aot utils._logging utils._pytree",
     "08": "inductor",
-    "09": "distributed multiprocessing utils",
+    "09": "distributed multiprocessing utils course.reviews",
     "10": "ao export",
     "11": "profiler cuda utils.flop_counter utils.benchmark c10.cuda on_torch.memory autograd.input_buffer "
     "inductor.cudagraph_utils",

@@ -657,7 +657,7 @@ class RanksFailed(RuntimeError):
     [([], True), (error_tree(ValueError()), False), (error_tree(RanksFailed("a deadlock")), True)],
 )
 def test_a_hint_for_every_wrong_result_is_not_shown_for_an_exception(judge, tree, hinted):
-    name = "autograd.engine.count_dependencies"
+    name = "clinic.tensors.aliased"
     assert bool(judge.replay(name, find(name).edges[3], lambda name, cases: [tree] * len(cases)).hint) == hinted
 
 

@@ -63,8 +63,8 @@ def test_a_drawn_case_has_code_that_python_accepts(name):
 @pytest.fixture
 def replayed():
     """The verdict on one edge of a check, with an answer that is wrong."""
-    name = "autograd.engine.count_dependencies"
-    fill(function_of(name), lambda roots: {})
+    name = "autograd.engine.nodes_to_execute"
+    fill(function_of(name), lambda ends, reachable: set())
     yield lambda number: Judge(1).replay(name, find(name).edges[number], answer)
     unplug(function_of(name))
 
@@ -74,10 +74,11 @@ def test_the_card_shows_the_program_and_folds_what_is_around_it(replayed):
     assert "b = a.tanh()\nc = -b\nd = b * 2\ne = c + d\nroots = [e]" in verdict.listing
     assert "c = -b" in str(verdict) and "statements = " not in str(verdict)
     shown, folded, _ = card(verdict).partition("<details>")
-    assert "c = -b" in shown and folded and "def dependencies" not in shown
+    assert "c = -b" in shown and folded and "def nodes_that_run" not in shown
 
 
 def test_a_case_that_is_too_long_to_read_is_shown_as_data(replayed):
-    verdict = replayed(-1)
+    edges = find("autograd.engine.nodes_to_execute").edges
+    verdict = replayed([edge["times"] for edge in edges].index(1500))
     assert not verdict.listing and "statements = " in str(verdict)
     assert "statements = " in re.sub("<details>.*?</details>", "", card(verdict), flags=re.DOTALL)

@@ -69,7 +69,20 @@ def texts():
     return [{"text": text} for text in sorted(texts) if len(text) <= 12 and text.isascii()]
 
 
-MANY = {NUMBER: texts}  # cases of a review, on which the right changes are tried
+def graphs():
+    """All graphs of at most three nodes with at most two edges from each, and all of their roots."""
+    for first, second in product([[], [1], [2], [1, 1], [1, 2], [2, 1], [2, 2]], [[], [2], [2, 2]]):
+        for count in (1, 2):
+            for roots in product(range(3), repeat=count):
+                yield {"edges": [first, second, []], "roots": [*roots]}
+    yield {"edges": [[]], "roots": [0]}
+    yield {"edges": [[]], "roots": []}
+
+
+MANY = {
+    NUMBER: texts,
+    "04b.review_count_dependencies": graphs,
+}  # cases of a review, on which the right changes are tried
 
 
 def test_each_review_has_its_changes():
@@ -109,7 +122,7 @@ def test_the_reference_decides_all_and_each_of_its_refusals_is_needed(judge, num
 
 @pytest.mark.parametrize("number", NUMBERS)
 def test_the_right_changes_agree_with_torch_wherever_the_body_does_and_the_wrong_ones_do_not(judge, number):
-    review, check, cases = reviews.find_review(number), find(exercise_of(number)), MANY[number]()
+    review, check, cases = reviews.find_review(number), find(exercise_of(number)), [*MANY[number]()]
     theirs = judge.answers(check, cases)
     with closing(Runs(check, review.at)) as runs:
         mine = runs.results(review.body, cases)
