@@ -43,7 +43,7 @@ class Review:
     body: str
     changed: dict[str, str]
     right: frozenset[str]
-    case: dict[str, tuple[str, int]]
+    case: dict[str, tuple[str, Any]]
 
 
 @cache
@@ -77,11 +77,28 @@ def _are_numbers(value: Tree, most: int) -> bool:
     )
 
 
+def _are_values(value: Tree, most: int) -> bool:
+    return (
+        isinstance(value, list)
+        and len(value) <= most
+        and all(type(each) is int and abs(each) < 10_000 for each in value)
+    )
+
+
 # The kinds of values in a case: what a value of a limit is, and the test
-KINDS: dict[str, tuple[Callable[[int], str], Callable[[Tree, int], bool]]] = {
+KINDS: dict[str, tuple[Callable[[Any], str], Callable[[Tree, Any], bool]]] = {
     "text": (
         lambda most: phrase(f"a text of at most {most} ASCII characters"),
         lambda value, most: isinstance(value, str) and len(value) <= most and value.isascii(),
+    ),
+    "number": (
+        lambda most: phrase(f"a whole number from 0 to {most}"),
+        lambda value, most: type(value) is int and 0 <= value <= most,
+    ),
+    "values": (lambda most: phrase(f"a list of at most {most} whole numbers from -9999 to 9999"), _are_values),
+    "dtype": (
+        lambda names: phrase(f"one of {', '.join(names)}"),
+        lambda value, names: isinstance(value, str) and value in names,
     ),
     "numbers": (lambda most: phrase(f"a list of at most {most} whole numbers, none negative"), _are_numbers),
     "lists": (

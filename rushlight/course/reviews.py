@@ -44,3 +44,25 @@ def review_count_dependencies() -> Decisions:
         "d": None,
         "e": {"edges": [[1], []], "roots": [0, 0]},
     }
+
+
+def review_softmax() -> Decisions:
+    """A decision on each of the changes a to e to `aot.decompositions.softmax`.
+
+    A change is right if the changed body gives torch's softmax of every tensor of which the unchanged body does. To refuse a
+    change, give a tensor of which it does not. The tensor has at most four elements and at most two dimensions.
+
+    Returns:
+        a dict such as `{"a": None, "b": {"values": [1, 2], "sizes": [2], "dim": 0, "dtype": "float32"}, ...}`, where None accepts.
+        The values are whole numbers of at most four digits, the dimension is 0 or 1, and the dtype is float16, float32 or float64.
+
+    Source: `torch/_decomp/decompositions.py`, `_softmax`.
+    """
+    usual: dict[str, Any] = {"sizes": [2, 2], "dim": 1, "dtype": "float32"}
+    return {
+        "a": None,
+        "b": usual | {"values": [0, 0, 0, 1]},
+        "c": usual | {"values": [0, 0, 999, 999]},
+        "d": None,
+        "e": {"values": [999], "sizes": [], "dim": 0, "dtype": "float32"},
+    }

@@ -16,7 +16,6 @@ from rushlight.aten.strided import Tensor
 from rushlight.autograd import engine
 from rushlight.autograd.engine import sum_to
 from rushlight.autograd.grad_mode import no_grad
-from rushlight.c10.dtypes import float16, float32
 from rushlight.fx.graph import Graph
 from rushlight.fx.node import Node, map_aggregate
 
@@ -166,24 +165,19 @@ def apply_update__on_a_stack(base, new, views):
     return new
 
 
-def softmax__with_keywords(self, dim, half_to_float):
-    x = self
-    if self.dtype == float16:
-        x = x.to(dtype=float32)
-    if 0 in x.shape:
-        return functions.exp(x).to(self.dtype)
-    e = x.sub(x.amax(dim=dim, keepdim=True)).exp()
-    return functions.div(e, e.sum(dim=dim, keepdim=True)).to(self.dtype)
+def review_softmax__in_float16():
+    columns = {"sizes": (2, 2), "dim": 1, "dtype": "float16"}
+    cases = {"b": {"values": (1, 0, 0, 0)}, "c": {"values": (-900, -900, 900, 900)}}
+    number = {"values": [100], "sizes": [], "dim": 0, "dtype": "float16"}
+    return {letter: columns | cases[letter] if letter in cases else None for letter in "abcd"} | {"e": number}
 
 
-def softmax__always_in_float(self, dim, half_to_float):
-    kind = self.dtype
-    wide = self.to(float32) if kind.itemsize < 4 else self
-    if not wide.numel():
-        return (wide - wide).to(kind)
-    wide = functions.exp(functions.sub(wide, functions.amax(wide, (dim,), True)))
-    total = functions.sum(wide, (dim,), True)
-    return functions.div(wide, total).to(kind)
+def review_softmax__with_fewer_elements():
+    empty = dict(values=[], sizes=[0], dim=0, dtype="float64")
+    three = empty | dict(values=[0, 1000], sizes=[2, 1], dim=1)
+    number = empty | dict(values=[9999], sizes=[])
+    assert empty["values"] == []
+    return dict(e=number, d=None, c=three, b=three | {"values": [5, 5, 7], "sizes": [3, 1]}, a=None)
 
 
 def joint_forward_backward__one_by_one(function, primals, tangents, needs_tangent):

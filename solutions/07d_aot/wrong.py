@@ -8,7 +8,6 @@ import math
 import operator
 
 import rushlight as rl
-from rushlight.aot.decompositions import softmax
 from rushlight.aot.functional import apply_update, arguments_of, view_forward, view_inverse
 from rushlight.aot.joint import joint_forward_backward
 from rushlight.aot.partition import FUSIBLE, RECOMPUTABLE, find_path, is_fusible, is_view_node, operator_name, size_of
@@ -19,7 +18,7 @@ from rushlight.aten.strided import Tensor
 from rushlight.autograd import engine
 from rushlight.autograd.engine import sum_to
 from rushlight.autograd.grad_mode import no_grad
-from rushlight.c10.dtypes import float16, float32
+from rushlight.course import reviews
 from rushlight.fx.graph import Graph
 from rushlight.fx.node import Node
 
@@ -147,14 +146,38 @@ def apply_update__always_on_the_base(base, new, views):
     return new
 
 
-def softmax__overflows(self, dim, half_to_float):
-    powers = functions.exp(self.to(float32) if self.dtype is float16 else self)
-    return (powers / functions.sum(powers, [dim], True)).to(self.dtype)
+_review = reviews.review_softmax()
 
 
-softmax__takes_off_the_largest_of_all = edited(
-    softmax, ("functions.amax(x, [dim], True)", "functions.amax(x, list(range(x.dim())), True)")
-)
+def review_softmax__accepts_all():
+    return dict.fromkeys("abcde")
+
+
+def review_softmax__refuses_all():
+    return {letter: case or _review["b"] for letter, case in _review.items()}
+
+
+def review_softmax__of_a_row_alone():
+    row = {"values": [0, 1, 2], "sizes": [3], "dim": 0, "dtype": "float32"}
+    return _review | {"b": row, "c": row}
+
+
+def review_softmax__of_small_numbers():
+    return _review | {"c": _review["b"], "e": {"values": [1], "sizes": [], "dim": 0, "dtype": "float32"}}
+
+
+def review_softmax__refuses_a_maximum_in_float16():
+    return _review | {"a": _review["c"] | {"dtype": "float16"}, "e": None}
+
+
+def review_softmax__of_six_elements():
+    return _review | {letter: _review[letter] | {"values": [0, 0, 0, 999, 999, 0], "sizes": [2, 3]} for letter in "bc"}
+
+
+def review_softmax__as_floats():
+    return _review | {letter: _review[letter] | {"values": [0.5, 0.0, 999.0, 999.5]} for letter in "bc"}
+
+
 joint_forward_backward__gives_the_outputs_as_they_came = edited(
     joint_forward_backward, ("outs = list(function(*primals))", "outs = function(*primals)")
 )
@@ -543,17 +566,6 @@ joint_forward_backward__one_gradient_for_a_primal_given_twice = edited(
 )
 
 
-softmax__subtracts_in_float16 = edited(
-    softmax,
-    (
-        "    x = self.to(float32) if self.dtype is float16 else self\n"
-        "    if x.numel():\n        x = x - functions.amax(x, [dim], True)\n",
-        "    x = self\n    if x.numel():\n        x = x - functions.amax(x, [dim], True)\n"
-        "    x = x.to(float32) if self.dtype is float16 else x\n",
-    ),
-)
-
-
 minimum_cut__a_large_number_for_infinity = edited(
     rl.aot.partition.minimum_cut,
     ("room[start][end] = capacity", "room[start][end] = min(capacity, 10_000)"),
@@ -576,9 +588,6 @@ minimum_cut__without_pipes_to_itself = edited(
 )
 apply_update__a_copy_without_steps = edited(
     rl.aot.functional.apply_update, ("return new", "return new if views else new.clone()")
-)
-softmax__subtracts_nothing_without_dimensions = edited(
-    rl.aot.decompositions.softmax, ("if x.numel():", "if x.numel() and x.dim():")
 )
 run_epilogue__in_a_tuple = edited(rl.aot.runtime.run_epilogue, ("return results", "return tuple(results)"))
 apply_update__makes_the_views_again_for_each_step = edited(

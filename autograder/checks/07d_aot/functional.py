@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ...engine.check import program
-from ..cases import as_lists, drawing, drawn, rows, several
+from ..cases import as_lists, drawing, drawn
 from . import drawn_programs as aot
 
 # Recording -----------------------------------------------------------------------------------------------------------
@@ -350,39 +350,3 @@ def operators_called(xp, function, composite=lambda func: None):
     with Watch():
         result = function()
     return result, called
-
-
-def graded(xp, shape, kind, factor, first, last):
-    """first, first + factor, ..., rounded to the dtype. `last` is another last element, or None."""
-    x = xp.arange(math.prod(shape), dtype=xp.float64) * factor + first
-    if last is not None:
-        x[-1:] = last
-    return x.reshape(shape).to(getattr(xp, kind))
-
-
-@program(
-    "aot.decompositions.softmax",
-    cases=lambda st: drawn(
-        shape=several((0, 4), 0, 3), dim=(-3, 2), kind=["float32", "float32", "float64", "float16"],
-        factor=[1, 0.125, 50, 1000, -1000], first=[-3, 0, 0.5], last=[None],
-    )(st).map(lambda case: case | {"dim": case["dim"] % len(case["shape"]) if case["shape"] else -(case["dim"] % 2)}),
-    edges=rows(
-        "shape dim kind factor first last",
-        ([2, 3], 1, "float32", 1, -3, None), ([2, 3], -2, "float64", 1000, -3, None), ([2, 3], -1, "float32", 1000, -3, None),
-        ([2, 3], -1, "float64", 0.1, 1000000, None), ([40], 0, "float16", 0.125, -3, None),
-        ([8], 0, "float16", 0.314, -1.003, None), ([8], 0, "float16", 1000, -3, None), ([], 0, "float32", 1, -3, None),
-        ([], -1, "float32", 1, -3, None), ([], 0, "float32", 1, 1000, None), ([0], 0, "float32", 1, -3, None),
-        ([2, 0], 1, "float32", 1, -3, None), ([0, 3], 1, "float16", 1, -3, None),
-        ([70000], 0, "float16", 0, 1, None),  # their sum is beyond float16
-        ([27000], 0, "float16", 0, -0.00388, 8),  # the differences of float16 numbers are float16 numbers only if rounded
-    ),
-)  # fmt: skip
-def softmax_in_simpler_operators(xp, dim, **case):
-    x = graded(xp, **case)
-    result, called = operators_called(xp, lambda: xp.aot.decompositions.softmax(x, dim, False))
-    return {"result": aot.in_order(result), "not simple": sorted(set(called) - SIMPLE)}
-
-
-@softmax_in_simpler_operators.oracle
-def _(torch, dim, **case):
-    return {"result": aot.in_order(torch.softmax(graded(torch, **case), dim)), "not simple": []}

@@ -4,6 +4,7 @@ import ast
 import copy
 import inspect
 import json
+import math
 import textwrap
 from contextlib import closing
 from itertools import product
@@ -79,10 +80,20 @@ def graphs():
     yield {"edges": [[]], "roots": []}
 
 
-MANY = {
-    NUMBER: texts,
+def small_tensors():
+    """All sizes of at most four elements, with numbers that are equal, close, far apart, and beyond the range of float16."""
+    for sizes in ([], [0], [1], [2], [4], [0, 3], [2, 0], [1, 3], [3, 1], [2, 2], [1, 1], [4, 1]):
+        for start, step in ((0, 0), (1, 1), (-3, 2), (999, -999), (-9999, 6666), (9999, -1), (100, 0)):
+            for dim, dtype in product(range(max(1, len(sizes))), ("float16", "float32", "float64")):
+                values = [start + step * i for i in range(math.prod(sizes))]
+                yield {"values": values, "sizes": sizes, "dim": dim, "dtype": dtype}
+
+
+MANY = {  # cases of each review, on which all of its changes are tried
+    "02b.review_parse_argument": texts,
     "04b.review_count_dependencies": graphs,
-}  # cases of a review, on which the right changes are tried
+    "07d.review_softmax": small_tensors,
+}
 
 
 def test_each_review_has_its_changes():
