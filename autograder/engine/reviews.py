@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 EXERCISES = "course.reviews."  # the module of these exercises
 AROUND = 2  # lines of a diff before and after a change
-LARGEST = 2**31  # of the numbers in a list
+LARGEST = 9  # of the numbers in a list, which may be sizes
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def _are_numbers(value: Tree, most: int) -> bool:
     return (
         isinstance(value, list)
         and len(value) <= most
-        and all(type(each) is int and 0 <= each < LARGEST for each in value)
+        and all(type(each) is int and 0 <= each <= LARGEST for each in value)
     )
 
 
@@ -95,14 +95,18 @@ KINDS: dict[str, tuple[Callable[[Any], str], Callable[[Tree, Any], bool]]] = {
         lambda most: phrase(f"a whole number from 0 to {most}"),
         lambda value, most: type(value) is int and 0 <= value <= most,
     ),
+    "value": (
+        lambda most: phrase(f"a whole number from -{most} to {most}"),
+        lambda value, most: type(value) is int and abs(value) <= most,
+    ),
     "values": (lambda most: phrase(f"a list of at most {most} whole numbers from -9999 to 9999"), _are_values),
     "dtype": (
         lambda names: phrase(f"one of {', '.join(names)}"),
         lambda value, names: isinstance(value, str) and value in names,
     ),
-    "numbers": (lambda most: phrase(f"a list of at most {most} whole numbers, none negative"), _are_numbers),
+    "numbers": (lambda most: phrase(f"a list of at most {most} whole numbers from 0 to 9"), _are_numbers),
     "lists": (
-        lambda most: phrase(f"a list of at most {most} lists, each of at most {most} whole numbers, none negative"),
+        lambda most: phrase(f"a list of at most {most} lists, each of at most {most} whole numbers from 0 to 9"),
         lambda value, most: (
             isinstance(value, list) and len(value) <= most and all(_are_numbers(each, most) for each in value)
         ),

@@ -66,3 +66,26 @@ def review_softmax() -> Decisions:
         "d": None,
         "e": {"values": [999], "sizes": [], "dim": 0, "dtype": "float32"},
     }
+
+
+def review_quotient() -> Decisions:
+    """A decision on each of the changes a to e to `inductor.index.quotient`.
+
+    A change is right if the changed body has torch's quotient in every iteration, and no division if the rest is everywhere at
+    least 0 and less than the divisor. To refuse a change, give an index for which only the unchanged body is right. The index is
+    the offset plus the sum of at most two loop variables, each times its coefficient.
+
+    Returns:
+        a dict such as `{"a": None, "b": {"sizes": [3], "coefficients": [1], "offset": 0, "divisor": 4}, ...}`, where None accepts.
+        Sizes and the divisor are at most 9, the offset is from -9 to 9, and coefficients have at most four digits.
+
+    Source: `torch/_inductor/sizevars.py`, `simplify_with_ranges`.
+    """
+    usual: dict[str, Any] = {"sizes": [2], "coefficients": [1], "offset": 0, "divisor": 2}
+    return {
+        "a": usual | {"offset": 1},
+        "b": None,
+        "c": usual | {"coefficients": [-1]},
+        "d": usual | {"coefficients": [2]},
+        "e": None,
+    }

@@ -11,7 +11,7 @@ from rushlight.aten.strided import contiguous_strides
 from rushlight.c10.dtypes import result_type
 from rushlight.inductor import ir
 from rushlight.inductor.dependencies import extract_read_writes
-from rushlight.inductor.index import ZERO, Index, Quotient, bounds, divided, element_index, quotient, remainder
+from rushlight.inductor.index import ZERO, Index, element_index, quotient, remainder
 from rushlight.inductor.ir import Pointwise, Reduction
 
 
@@ -28,22 +28,16 @@ def element_index__from_the_last_dimension(indices, strides, offset):
     return where + offset
 
 
-def quotient__with_loops(index, divisor):
-    whole, rest = Index.of(index.offset // divisor), Index.of(index.offset % divisor)
-    for term, coefficient in index.terms:
-        if coefficient % divisor:
-            rest = rest + Index.of(term) * coefficient
-        else:
-            whole = whole + Index.of(term) * (coefficient // divisor)
-    low, high = bounds(rest)
-    return whole if low >= 0 and high <= divisor - 1 else whole + Quotient(rest, divisor)
+def review_quotient__with_two_loops():
+    index = {"sizes": (2, 3), "coefficients": (4, 1), "offset": 2, "divisor": 4}
+    backwards = dict(sizes=[3, 1], coefficients=[-2, 5], offset=1, divisor=5)
+    return {"e": None, "d": index | {"offset": 0}, "c": backwards, "b": None, "a": index}
 
 
-def quotient__by_the_rest_of_the_bounds(index, divisor):
-    whole, rest = divided(index, divisor)
-    if {bound // divisor for bound in bounds(rest)} == {0}:
-        return whole
-    return Index.of(Quotient(rest, divisor)) + whole
+def review_quotient__from_a_table():
+    table = {"a": ([4], [1], 3), "c": ([3], [-1], -4), "d": ([3, 4], [12, 1], 0)}
+    names = "sizes", "coefficients", "offset"
+    return {letter: dict(zip(names, table[letter])) | {"divisor": 4} if letter in table else None for letter in "abcde"}
 
 
 def reshaped_indices__from_the_last_dimension(indices, sizes, new_sizes):

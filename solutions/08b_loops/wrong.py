@@ -7,15 +7,12 @@ import math
 
 from rushlight.aten.native.views import broadcast_shapes
 from rushlight.c10.dtypes import result_type
+from rushlight.course import reviews
 from rushlight.course.predictions import generated_by
 from rushlight.inductor import ir, lowering
 from rushlight.inductor.dependencies import extract_read_writes
 from rushlight.inductor.index import (
     ZERO,
-    Index,
-    Quotient,
-    bounds,
-    divided,
     element_index,
     merge_dims,
     quotient,
@@ -38,30 +35,32 @@ element_index__assumes_row_major_order = edited(
 )
 
 
-def quotient__never_simplifies(index, divisor):
-    return Index.of(Quotient(index, divisor))
+_review = reviews.review_quotient()
 
 
-def quotient__divides_every_coefficient(index, divisor):
-    return Index(tuple((term, c // divisor) for term, c in index.terms if c // divisor), index.offset // divisor)
+def review_quotient__accepts_all():
+    return dict.fromkeys("abcde")
 
 
-def quotient__looks_at_the_upper_bound_only(index, divisor):
-    whole, rest = divided(index, divisor)
-    return whole if bounds(rest)[1] < divisor else whole + Quotient(rest, divisor)
+def review_quotient__refuses_all():
+    return {letter: case or _review["c"] for letter, case in _review.items()}
 
 
-def quotient__looks_at_the_span_only(index, divisor):
-    whole, rest = divided(index, divisor)
-    low, high = bounds(rest)
-    return whole if high - low < divisor else whole + Quotient(rest, divisor)
+def review_quotient__of_an_index_without_an_offset():
+    return _review | {letter: {"sizes": [4], "coefficients": [1], "offset": 0, "divisor": 4} for letter in "ad"}
 
 
-def quotient__keeps_the_offset_outside(index, divisor):
-    whole, rest = divided(Index(index.terms), divisor)
-    low, high = bounds(rest)
-    whole = whole + index.offset // divisor
-    return whole if low >= 0 and high < divisor else whole + Quotient(rest, divisor)
+def review_quotient__refuses_a_negative_quotient():
+    return _review | {"b": {"sizes": [2], "coefficients": [-1], "offset": -3, "divisor": 4}}
+
+
+def review_quotient__of_three_loops():
+    three = {"sizes": [2, 2, 2], "coefficients": [4, 2, 1], "offset": 0, "divisor": 4}
+    return _review | {"a": three | {"offset": 1}, "d": three}
+
+
+def review_quotient__by_values_alone():
+    return _review | {"d": {"sizes": [3], "coefficients": [1], "offset": 0, "divisor": 2}, "c": None}
 
 
 def reshaped_indices__keeps_what_has_the_same_size(indices, sizes, new_sizes):
@@ -346,26 +345,6 @@ generated_by__where_a_template_begins = edited(
 generated_by__by_the_class = edited(generated_by, ("scheduler.py __call__", "scheduler.py WhyNoFuse"))
 generated_by__where_the_round_is_run = edited(generated_by, ("scheduler.py fuse_nodes", "scheduler.py fuse_nodes_once"))
 generated_by__where_it_is_called = edited(generated_by, ("cpp.py define_kernel", "cpp.py flush"))
-
-
-def quotient__in_lowest_terms(index, divisor):
-    whole, rest = divided(index, divisor)
-    low, high = bounds(rest)
-    if low >= 0 and high < divisor:
-        return whole
-    shared = math.gcd(divisor, rest.offset, *(coefficient for _, coefficient in rest.terms))
-    terms = tuple((term, coefficient // shared) for term, coefficient in rest.terms)
-    return whole + Quotient(Index(terms, rest.offset // shared), divisor // shared)
-
-
-def quotient__of_a_quotient_by_the_product(index, divisor):
-    whole, rest = divided(index, divisor)
-    low, high = bounds(rest)
-    if low >= 0 and high < divisor:
-        return whole
-    if len(rest.terms) == 1 and isinstance(rest.terms[0][0], Quotient) and rest == Index.of(rest.terms[0][0]):
-        return whole + Quotient(rest.terms[0][0].base, rest.terms[0][0].divisor * divisor)
-    return whole + Quotient(rest, divisor)
 
 
 pointwise__numbers_last = edited(

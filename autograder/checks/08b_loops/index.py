@@ -1,8 +1,8 @@
 """Checks of lab 08: index arithmetic."""
 
 from ...engine.check import program
-from ..cases import apart, drawing, drawn, field, listed, rows, several
-from ..shared_08 import divisions, is_index, numbers, shapes, symbols
+from ..cases import drawing, field, rows
+from ..shared_08 import is_index, numbers, shapes, symbols
 
 
 @drawing
@@ -44,62 +44,6 @@ def _(torch, sizes, strides, offset, flips):
     view = torch.arange(reach).as_strided(sizes, strides, offset)
     view = view.flip([dim for dim, flip in enumerate(flips) if flip])
     return {"is an Index": True, "elements": view.reshape(-1).tolist()}
-
-
-# A term is a loop variable's size and its coefficient, and perhaps a number by which the variable is divided first.
-_COEFFICIENTS = [-4, -1, 1, 1, 2, 3, 4, 5, 6, 8, 12]
-
-
-@program(
-    "inductor.index.quotient",
-    cases=drawn(terms=several(listed((1, 6), _COEFFICIENTS), 0, 3), offset=(-5, 9), divisor=[1, 2, 3, 4, 6]),
-    edges=rows(
-        "terms offset divisor",
-        ([], 0, 1), ([], 7, 2), ([], -7, 2), ([[4, 12], [4, 1]], 0, 4), ([[4, 12], [5, 1]], 0, 4),
-        ([[4, 12], [3, 1]], 1, 4), ([[4, 12], [4, 1]], 1, 4), ([[4, 12], [4, 1]], 6, 4), ([[3, 4], [4, -1]], 3, 4),
-        ([[3, 4], [4, -1]], 2, 4), ([[3, 4], [4, -1]], -1, 4), ([[3, 4], [4, 1]], -4, 4),
-        ([[3, 4], [2, 2], [2, 1]], 0, 4), ([[3, 4], [2, 3], [2, 1]], 0, 4), ([[6, 1]], 0, 1), ([[6, 5]], 3, 1),
-        ([[1, 3], [3, 1]], 0, 3), ([[3, -4], [2, 1]], 0, 4), ([[4, 2], [4, 2]], 0, 4), ([[12, 1, 2]], 0, 3),
-        ([[5, 1, 2], [3, 4]], 1, 4), ([[5, 4, 2], [3, 1]], 1, 4),
-    ),
-    hint=lambda case, mine, theirs: (
-        {
-            (0, 1): "a rest that may be below 0, or divisor or more, stays a Quotient",
-            (1, 0): "the bounds of the rest say that its quotient is 0",
-        }.get((field(mine, "quotients"), field(theirs, "quotients")))
-        or ("the term that is added is Quotient(rest, divisor)" if apart("divisors")(case, mine, theirs) else None)
-    ),
-)  # fmt: skip
-def quotients(xp, terms, offset, divisor):
-    Index, Quotient, variables = xp.inductor.index.Index, xp.inductor.index.Quotient, symbols(xp, [t[0] for t in terms])
-    index = Index.of(offset)
-    for variable, (_, coefficient, *within) in zip(variables, terms):
-        index = index + Index.of(Quotient(Index.of(variable), *within) if within else variable) * coefficient
-    quotient = xp.inductor.index.quotient(index, divisor)
-    if not is_index(xp, quotient):
-        return {"is an Index": False}
-    outside = [[str(term), number] for term, number in quotient.terms if type(term) is xp.inductor.index.Symbol]
-    values = {"is an Index": True, "values": numbers(xp, quotient, variables)}
-    values["divisors"] = sorted(term.divisor for term, _ in quotient.terms if type(term) is Quotient)
-    return values | {"quotients": divisions(xp, quotient), "outside": sorted(outside), "offset": quotient.offset}
-
-
-@quotients.oracle
-def _(torch, terms, offset, divisor):
-    total, rest, outside = torch.tensor(offset), torch.tensor(offset % divisor), []
-    for number, (size, coefficient, *within) in enumerate(terms):
-        steps = torch.arange(size) // (within or [1])[0] * coefficient
-        total = total.unsqueeze(-1) + steps
-        rest = rest.unsqueeze(-1) + (steps if coefficient % divisor else steps * 0)
-        if coefficient % divisor == 0 and size > 1 and not within:
-            outside.append([f"i{number}", coefficient // divisor])
-    values = torch.div(total, divisor, rounding_mode="floor")
-    kept = bool((rest < 0).any() or (rest >= divisor).any())
-    values = {"is an Index": True, "values": values.reshape(-1).tolist()}
-    alone = [term[2] for term in terms if len(term) > 2 and term[1] % divisor == 0]
-    nested = kept * (sum(len(term) > 2 for term in terms) - len(alone))
-    values["divisors"] = sorted([divisor] * kept + alone)
-    return values | {"quotients": kept + nested + len(alone), "outside": sorted(outside), "offset": offset // divisor}
 
 
 @drawing

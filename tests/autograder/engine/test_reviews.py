@@ -89,10 +89,29 @@ def small_tensors():
                 yield {"values": values, "sizes": sizes, "dim": dim, "dtype": dtype}
 
 
+def indices():
+    """Indices of one and two loop variables, forwards and backwards, with all rests."""
+    for sizes, steps in (
+        ([0], 1),
+        ([1], 1),
+        ([2], 1),
+        ([3], 1),
+        ([5], 2),
+        ([2, 3], 3),
+        ([3, 2], 3),
+        ([1, 4], 5),
+        ([], 1),
+    ):
+        for coefficients in product(range(-4, 13, steps), repeat=len(sizes)):
+            for offset, divisor in product((-4, -1, 0, 1, 2, 3, 6), (1, 2, 3, 4)):
+                yield {"sizes": sizes, "coefficients": [*coefficients], "offset": offset, "divisor": divisor}
+
+
 MANY = {  # cases of each review, on which all of its changes are tried
     "02b.review_parse_argument": texts,
     "04b.review_count_dependencies": graphs,
     "07d.review_softmax": small_tensors,
+    "08b.review_quotient": indices,
 }
 
 
