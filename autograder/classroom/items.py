@@ -50,6 +50,17 @@ def discrimination(rows: Sequence[Row], check: str) -> float:
     return statistics.correlation(passed, rest) if len(set(rest)) > 1 else 0.0
 
 
+def rank_correlation(pairs: Sequence[tuple[float, float]]) -> float | None:
+    """Spearman's correlation: 1 if both numbers of the pairs have one order, and -1 if the orders are opposite. Equal numbers share
+    the mean of their ranks. None if all are equal."""
+    ranks = [_ranks(numbers) for numbers in zip(*pairs)]
+    return statistics.correlation(*ranks) if all(len(set(each)) > 1 for each in ranks) else None
+
+
+def _ranks(numbers: Sequence[float]) -> list[float]:
+    return [sum(other < number for other in numbers) + numbers.count(number) / 2 for number in numbers]
+
+
 def is_negative(value: float, count: int) -> bool:
     """Whether a correlation of so many students is below 0 at 99 %, by Fisher's transformation."""
     return math.atanh(max(-0.999999, value)) + Z99 / math.sqrt(count - 3) < 0

@@ -11,6 +11,7 @@ import math
 import re
 import statistics
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import quote
 
@@ -19,7 +20,7 @@ from ..engine.verdict import NOT_ATTEMPTED, PASSED
 from ..language import language, speak
 from ..model import Lab
 from .grade import Row, has_other_marks
-from .items import attempts, cases, notebooks, warnings
+from .items import IN_EACH, attempts, cases, notebooks, rank_correlation, warnings
 from .pages import MARKS, OTHER, SCHEMES, UNGRADED, escaped, write_page
 
 BINS, FLAG = 10, "⚑"
@@ -81,8 +82,11 @@ if (search) search.oninput = () => {
 """
 
 
-def write_report(lab: Lab, rows: list[Row]) -> Path:
-    """Write `classroom/report-LAB.html`, which is renamed when it is complete. Returns its path."""
+def write_report(lab: Lab, rows: list[Row], by_exam: Mapping[str, float] = {}) -> Path:  # noqa: B006
+    """Write `classroom/report-LAB.html`, which is renamed when it is complete. Returns its path.
+
+    `by_exam` has the share of the points that students have in exams on the lab. If it is empty, the report says nothing of exams.
+    """
     worth, title = lab.points, speak("Lab {name}", name=lab)
     graded = [row for row in rows if row.verdicts]
     own = notebooks(graded)
@@ -104,7 +108,7 @@ def write_report(lab: Lab, rows: list[Row]) -> Path:
             _exercises(own, worth),
             _diagnoses(own, worth),
         ]
-    body += [_map(lab, rows, worth), _remarks(rows)]
+    body += [_map(lab, rows, worth, by_exam), _remarks(rows)]
     if graded:
         body.append(_cases(own))
     path = lab.course.folder / f"report-{lab}.html"
@@ -208,7 +212,7 @@ def _diagnoses(rows: list[Row], worth: dict[str, float]) -> str:
     return _section(speak("Diagnoses"), note, heads, lines) if lines else ""
 
 
-def _map(lab: Lab, rows: list[Row], worth: dict[str, float]) -> str:
+def _map(lab: Lab, rows: list[Row], worth: dict[str, float], by_exam: Mapping[str, float]) -> str:
     lines, late, other = [], any(row.penalty for row in rows), has_other_marks(rows)
     for row in rows:
         page = f"feedback/{quote(row.student, errors='replace')}/{lab}/{lab}.html"
@@ -218,6 +222,8 @@ def _map(lab: Lab, rows: list[Row], worth: dict[str, float]) -> str:
         numbers = [(-row.penalty, f"-{row.penalty:g}" if row.penalty else "")] if late else []
         numbers.append((-1, speak("not graded")) if row.problem else (row.total, f"{row.total:g}"))
         numbers += [(row.mark or 0.0, "" if row.mark is None else f"{row.mark:g}")] if other else []
+        shares = [_by_lab(row, worth), by_exam.get(row.student)] if by_exam else []
+        numbers += [(-1, "") if share is None else (share, f"{100 * share:.0f} %") for share in shares]
         totals = [f'<td data-key="{key}"><span>{number}</span></td>' for key, number in numbers]
         lines.append(
             f'<tr><th scope="row" data-key="{escaped(row.student)}">{student}{flag}</th>{"".join(totals + cells)}</tr>'
@@ -231,9 +237,34 @@ def _map(lab: Lab, rows: list[Row], worth: dict[str, float]) -> str:
     total = speak("The total is the points of the checks.")
     note += " " + (speak("The total is the points of the checks, less the late penalty.") if late else total)
     note += " " + speak("The mark is in the gradebook, with points by hand.") if other else ""
+    note += " " + _relation(rows, worth, by_exam) if by_exam else ""
     numbers = [*[speak("late")] * late, speak("total"), *[speak("mark")] * other]
+    numbers += [speak("by lab"), speak("by exam")] if by_exam else []
     heads = [speak("student"), *numbers, *map(short_name, worth)]
     return _section(speak("Students and exercises"), note, heads, lines, "map")
+
+
+def _by_lab(row: Row, worth: dict[str, float]) -> float | None:
+    """The share of the points of the checks that a student earned, before a late penalty."""
+    return row.earned / sum(worth.values()) if row.verdicts else None
+
+
+def _relation(rows: list[Row], worth: dict[str, float], by_exam: Mapping[str, float]) -> str:
+    """How the shares by lab and by exam go together in the class, if enough students have both."""
+    said = speak(
+        "By lab is the share of the points of the checks, before a late penalty. By exam is the share of the points in exams on"
+        " this lab, without items that wait for a mark."
+    )
+    shares = [(_by_lab(row, worth), by_exam.get(row.student)) for row in rows]
+    pairs = [(lab, exam) for lab, exam in shares if lab is not None and exam is not None]
+    value = rank_correlation(pairs) if len(pairs) >= IN_EACH else None
+    if value is None:
+        return said
+    return f"{said} " + speak(
+        "Of {count} students who have both, the rank correlation of the two is {value}: 1 is one order, 0 is no relation.",
+        count=len(pairs),
+        value=f"{value:.2f}",
+    )
 
 
 def _cell(row: Row, check: str, link: str) -> str:

@@ -52,6 +52,7 @@ def grade_lab(lab: Lab, force: bool, no_sandbox: bool, jobs: int | None, executo
     from ..classroom.items import warnings
     from ..classroom.report import write_report
     from ..engine.check import short_name
+    from ..exam.book import shares_by_exam
 
     columns = (
         SpinnerColumn(),
@@ -71,7 +72,7 @@ def grade_lab(lab: Lab, force: bool, no_sandbox: bool, jobs: int | None, executo
                 printed = done
 
         rows = grading.grade(lab, force, not no_sandbox, jobs, executor, progress, only)
-    path, report = grading.write_csv(lab, rows), write_report(lab, rows)
+    path, report = grading.write_csv(lab, rows), write_report(lab, rows, shares_by_exam(lab))
     wanted = [row for row in rows if not only or row.student in only]
     print_table(lab, wanted)
     if line := kept_releases.keep_release(lab):

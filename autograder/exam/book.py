@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
 import nbformat
@@ -23,7 +24,7 @@ from ..classroom.pages import SCHEMES, escaped, write_page
 from ..classroom.restore import deactivate_markup
 from ..course import classroom, replacing
 from ..language import speak, speaking
-from ..model import digest
+from ..model import Lab, digest
 from .paper import Item, Paper
 
 
@@ -62,6 +63,21 @@ def enter(exam: str, marked: Sequence[Marked]) -> Iterator[str]:
             yield f"{student}: {score:g} of {each.paper.points:g} points" + f", {waiting} to be marked by hand" * bool(
                 waiting
             )
+
+
+def shares_by_exam(lab: Lab) -> dict[str, float]:
+    """The share of the points that each student has in the exams on a lab, without the items that wait for a mark. Without an exam
+    on it, the gradebook is not opened."""
+    exams = [path.name for path in (lab.course.folder / "exams").glob("exam_*") if lab.number in path.name.split("_")]
+    points: dict[str, list[tuple[float, float]]] = {}
+    if exams and (lab.course.folder / "gradebook.db").exists():
+        with open_gradebook(read_only=True) as gradebook:
+            for submission in chain(*map(gradebook.assignment_submissions, exams)):
+                for grade in chain(*(notebook.grades for notebook in submission.notebooks)):
+                    if not grade.needs_manual_grade:
+                        points.setdefault(submission.student.id, []).append((grade.score, grade.max_score))
+    sums = {student: tuple(map(sum, zip(*grades))) for student, grades in points.items()}
+    return {student: earned / most for student, (earned, most) in sums.items() if most}
 
 
 def _key(item: Item) -> str:

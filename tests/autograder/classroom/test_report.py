@@ -7,7 +7,7 @@ import pytest
 from first_lab import CHECKS, POINTS, WORTH
 
 from autograder.classroom.grade import Row
-from autograder.classroom.items import cases, discrimination
+from autograder.classroom.items import cases, discrimination, rank_correlation
 from autograder.classroom.pages import COLOURS, LINES
 from autograder.classroom.report import write_report
 from autograder.classroom.restore import aliases, edited_checks, verdict_in
@@ -33,7 +33,7 @@ def row(student, passed, **more):
 @pytest.fixture
 def page(tmp_path, monkeypatch):
     monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(tmp_path))
-    return lambda *rows: write_report(Lab(LAB), [*rows]).read_text(encoding="utf-8")
+    return lambda *rows, **more: write_report(Lab(LAB), [*rows], **more).read_text(encoding="utf-8")
 
 
 def test_a_cell_of_the_map_leads_to_the_feedback_by_a_relative_path(page):
@@ -201,3 +201,27 @@ def test_what_grading_writes_into_the_cell_of_a_check_is_read_again(outcome):
     verdict = Verdict("a.check", outcome, 3, 2, 0.5, "differs", case={"x": 1}, notes=["late"], counts={"sectors": 4})
     read = verdict_in({"outputs": outputs_of(verdict)})
     assert read["outcome"] == outcome and read["counts"] == {"sectors": 4} and read["notes"] == ["late"]
+
+
+def test_shares_by_exam_are_beside_those_by_lab_and_nothing_is_without_an_exam(page):
+    rows = [row("ada", CHECKS), row("ben", 0), Row("cem", problem="no notebook")]
+    said = page(*rows, by_exam={"ada": 0.25, "cem": 0.5})
+    shown = re.findall(r'data-key="([^"]*)"><span>((?:\d+ %)?)</span>', said)
+    assert shown == [("1.0", "100 %"), ("0.25", "25 %"), ("0.0", "0 %"), ("-1", ""), ("-1", ""), ("0.5", "50 %")]
+    assert "by exam" in said and "rank correlation" not in said, "one student has both"
+    assert "exam" not in page(*rows)
+
+
+def test_the_rank_correlation_of_lab_and_exam_needs_five_students_who_have_both(page):
+    rows = [row(f"s{i}", 2 * i) for i in range(5)]
+    shares = {each.student: i / 4 for i, each in enumerate(rows)}
+    assert "correlation of the two is 1.00" in page(*rows, by_exam=shares)
+    assert "correlation of the two is -1.00" in page(*rows, by_exam={name: 1 - share for name, share in shares.items()})
+    assert "rank correlation" not in page(*rows[:4], by_exam=shares)
+    assert "rank correlation" not in page(*rows, by_exam=dict.fromkeys(shares, 0.5)), "all have one share"
+
+
+def test_equal_numbers_share_the_mean_of_their_ranks():
+    assert rank_correlation([(1, 1), (1, 2), (2, 3)]) == pytest.approx(3**0.5 / 2)
+    assert rank_correlation([(1, 10), (2, 1000), (3, 999)]) == pytest.approx(0.5)
+    assert rank_correlation([(1, 1), (1, 2)]) is None

@@ -10,8 +10,9 @@ from exam.papers import paper
 
 from autograder.classroom.gradebook import open_gradebook
 from autograder.engine.observe import GradingError
-from autograder.exam.book import Marked, enter
+from autograder.exam.book import Marked, enter, shares_by_exam
 from autograder.exam.sheets import list_of_codes, print_sheets, read_typed, write_form
+from autograder.model import Lab
 
 ANSWERS = {"1.x": "[3]", "1.line": "3", "2.a": "<script>alert(1)</script>", "3.why": "because\n\n<img src=x>"}
 
@@ -135,3 +136,12 @@ def test_a_wrong_row_is_named(tmp_path, row, said):
     path.write_text(f"code,field,label,answer\nK7Q-X2M,1.x,x,1\n{row}\n")
     with pytest.raises(GradingError, match=said):
         read_typed(path, [paper()])
+
+
+def test_the_share_of_an_exam_is_without_items_that_wait_and_only_of_labs_that_it_names(place):
+    [*enter("exam_01a", [marked()])]
+    assert shares_by_exam(Lab("01a_views")) == {}, "no exam was drawn here, so the gradebook is not opened"
+    (place / "exams/exam_01a").mkdir(parents=True)
+    assert shares_by_exam(Lab("01a_views")) == {"ada": 3 / 6} and shares_by_exam(Lab("01b_reshape")) == {}
+    mark_by_hand(2)
+    assert shares_by_exam(Lab("01a_views")) == {"ada": 5 / 9}
