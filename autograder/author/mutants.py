@@ -38,7 +38,18 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from ..course import SOURCES
-from ..engine.check import OF_CLINIC, Check, find, function_of, is_milestone, is_on_torch, registry
+from ..engine.check import (
+    BREAK_IT,
+    OF_CLINIC,
+    REVIEW,
+    Check,
+    find,
+    function_of,
+    is_milestone,
+    is_on_torch,
+    kind_of,
+    registry,
+)
 from ..engine.exercise import fill
 from ..engine.judge import Judge
 from ..engine.observe import Tree, difference, encode, receive
@@ -55,7 +66,6 @@ MEMORY = 512 << 20  # bytes that a mutant may take beyond what the process has a
 
 # the beginnings of the names of such exercises of the clinic and of phase 15
 EXAMINED_AS_TEXTS = ("narrow_", "reproduce_", "mend_", "check_", "test_", "review_", "samples_", "clip_property")
-CASES_OF_STUDENTS = ("course.breaks.", "course.reviews.")  # the modules of the exercises whose answers are cases
 KILLED, ENDED, BY_LUCK, SURVIVED = "killed", "ended", "by luck", "survived"
 
 
@@ -640,7 +650,7 @@ def mutants_to_try(exercise: str) -> list[Mutant]:
     tried there.
     """
     is_text = exercise.startswith(OF_CLINIC) and exercise.rpartition(".")[2].startswith(EXAMINED_AS_TEXTS)
-    return [] if is_text or exercise.startswith(CASES_OF_STUDENTS) else mutants(exercise)
+    return [] if is_text or kind_of(exercise) in (BREAK_IT, REVIEW) else mutants(exercise)
 
 
 def replaceable_nodes(parent: ast.AST) -> Iterator[tuple[ast.AST, Callable[[ast.AST], None]]]:

@@ -13,6 +13,7 @@ import difflib
 import importlib.util
 import inspect
 import pkgutil
+import re
 import symtable
 import textwrap
 from collections.abc import Callable, Sequence
@@ -270,6 +271,19 @@ DEMONSTRATION = "demonstration"  # the tag of a cell that takes time, and only s
 CLINIC = ("13", "15a", "15c", "15d")
 OF_CLINIC = ("clinic.", "contribute.")  # how the names of their exercises begin
 FIRST_GUESS = ".first"  # the part of a check of the clinic that passes only for a right first guess
+BODY, PREDICTION, BREAK_IT, REVIEW, DIAGNOSIS = "body", "prediction", "Break it", "review", "diagnosis"
+_KINDS = {  # by what the whole name of an exercise is; each other exercise is a body
+    PREDICTION: r"course\.predictions\.\w+",
+    BREAK_IT: r"course\.breaks\.\w+",
+    REVIEW: r"(contribute\.review|course\.reviews)\.\w+",
+    DIAGNOSIS: r"(clinic|contribute)\.\w+\.(narrow|name|reproduce|locate|mend|test)_\d+",
+}
+
+
+def kind_of(exercise: str) -> str:
+    """What an exercise asks for, by its name: a body, a prediction, cases that break wrong bodies, a review, or a step of a
+    diagnosis."""
+    return next((kind for kind, names in _KINDS.items() if re.fullmatch(names, exercise)), BODY)
 
 
 @cache

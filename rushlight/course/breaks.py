@@ -1,6 +1,7 @@
 """Cases that break wrong bodies of a function: for exercises that grade what a student tests, and not what a student writes.
 
-PyTorch tests its operators on sample inputs too. A case is data, a dict with a value for each parameter of the function.
+PyTorch tests its operators on sample inputs too. A case is data: a dict of numbers, words and lists, of which a program
+makes the arguments of the function.
 """
 
 from __future__ import annotations
@@ -120,6 +121,9 @@ def breaks_check_inplace() -> list[dict[str, bool | list[str]]]:
         {"requires_grad": False, "steps": ["view"]},
         {"requires_grad": False, "steps": ["view in a Function"]},
         {"requires_grad": False, "steps": ["view", "write to the base"]},
+    ]
+
+
 def breaks_reduced_sizes() -> list[dict[str, list[int] | bool]]:
     """Cases on which wrong bodies of `reductions.reduced_sizes` give another result than torch.
 

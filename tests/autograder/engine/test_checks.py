@@ -3,7 +3,7 @@ import pytest
 from sweep import sweep
 
 from autograder.engine import torch_source
-from autograder.engine.check import OF_CLINIC, find, function_of, is_milestone, registry
+from autograder.engine.check import OF_CLINIC, find, function_of, is_milestone, kind_of, registry
 from autograder.engine.exercise import fill
 from autograder.engine.observe import difference, result_of
 from autograder.engine.source import key_of
@@ -159,3 +159,19 @@ def test_the_table_of_small_checks_names_checks():
 def test_every_check_is_a_cell_of_its_lab():
     cells = [name for lab in lab_names() for cell in Lab(lab).released["cells"] if (name := check_name(cell))]
     assert sorted(cells) == sorted(registry())
+
+
+@pytest.mark.parametrize(
+    ("exercise", "kind"),
+    [
+        ("aten.strided.permute", "body"),
+        ("course.predictions.tokenized", "prediction"),
+        ("course.breaks.breaks_is_contiguous", "Break it"),
+        ("contribute.review.review_1", "review"),
+        ("contribute.mend.locate_2", "diagnosis"),
+        ("clinic.tensors.narrow_1", "diagnosis"),
+        ("clinic.training.check_sum_to", "body"),
+    ],
+)
+def test_the_name_of_an_exercise_says_what_kind_it_is(exercise, kind):
+    assert function_of(exercise) and kind_of(exercise) == kind
