@@ -265,7 +265,7 @@ class Function:
 
 def _kinds(code: str) -> list[type] | None:
     tree = parsed(code, commands=False)
-    return tree and [type(node) for node in ast.walk(tree) if isinstance(node, ast.stmt)]
+    return None if tree is None else [type(node) for node in ast.walk(tree) if isinstance(node, ast.stmt)]
 
 
 def answerable(tree: Tree) -> bool:
