@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..language import phrase
 from . import sandbox
-from .check import Check, find
+from .check import Check, find, is_on_torch
 from .edition import keep, patient_files
 from .limits import CHECK_SECONDS, seconds
 from .observe import Malformed, SubjectDied, SubjectTimedOut, Tree, accept, clean, difference, is_error, result_of, show
@@ -146,11 +146,12 @@ class Runs:
         self.opened = self._open()
 
     def _open(self) -> sandbox.Sandbox:
-        return sandbox.Sandbox(_edition(self.check.lab), sandbox.missing() is None)
+        lab = self.check.lab
+        return sandbox.Sandbox(_edition(lab), sandbox.missing() is None, is_on_torch(lab))
 
     def results(self, body: str, cases: list[dict]) -> list[Tree] | None:
         """What the program gives with this body, or None if it does not end on one of the cases."""
-        limit = seconds(CHECK_SECONDS, False)
+        limit = seconds(CHECK_SECONDS, is_on_torch(self.check.lab))
         try:
             self.opened.request({"cell": self._cell(body)}, limit)
             observed = self.opened.request({"check": self.check.name, "cases": cases}, limit)["observed"]

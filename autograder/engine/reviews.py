@@ -85,6 +85,15 @@ def _are_values(value: Tree, most: int) -> bool:
     )
 
 
+def _are_steps(value: Tree, most: int) -> bool:
+    return (
+        isinstance(value, list)
+        and 0 < len(value) <= most
+        and all(isinstance(row, list) and len(row) <= most for row in value)
+        and all(each is None or type(each) is int and abs(each) <= LARGEST for row in value for each in row)
+    )
+
+
 # The kinds of values in a case: what a value of a limit is, and the test
 KINDS: dict[str, tuple[Callable[[Any], str], Callable[[Tree, Any], bool]]] = {
     "text": (
@@ -103,6 +112,12 @@ KINDS: dict[str, tuple[Callable[[Any], str], Callable[[Tree, Any], bool]]] = {
     "dtype": (
         lambda names: phrase(f"one of {', '.join(names)}"),
         lambda value, names: isinstance(value, str) and value in names,
+    ),
+    "steps": (
+        lambda most: phrase(
+            f"a list of one to {most} lists, each of at most {most} whole numbers from -9 to 9, or None"
+        ),
+        _are_steps,
     ),
     "numbers": (lambda most: phrase(f"a list of at most {most} whole numbers from 0 to 9"), _are_numbers),
     "lists": (

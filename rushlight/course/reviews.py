@@ -89,3 +89,25 @@ def review_quotient() -> Decisions:
         "d": usual | {"coefficients": [2]},
         "e": None,
     }
+
+
+def review_adamw_step() -> Decisions:
+    """A decision on each of the changes a to e to `distributed.fsdp.adamw_step`.
+
+    A change is right if parameters have torch's values after any steps, and a state exactly where torch has one. To refuse a
+    change, give the gradients of steps after which they have not: at most two steps of at most two parameters. A parameter is one
+    number.
+
+    Returns:
+        a dict such as `{"a": None, "b": {"grads": [[1, None], [2, 3]]}, ...}`, where None accepts. The gradients have a list for
+        each step, with a whole number from -9 to 9 or None for each parameter.
+
+    Source: `torch/optim/adam.py`, `_single_tensor_adam`.
+    """
+    return {
+        "a": None,
+        "b": {"grads": [[1, None]]},
+        "c": {"grads": [[None]]},
+        "d": None,
+        "e": {"grads": [[1, None], [1, 1]]},
+    }

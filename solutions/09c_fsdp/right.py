@@ -224,34 +224,14 @@ def clip_grad_norm__by_vector_norm(parameters, max_norm, norm_type=2.0, group=No
     return norm
 
 
-def adamw_step__with_data(parameters, states, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=1e-2):
-    for p in parameters:
-        if p.grad is not None:
-            g = p.grad.detach()
-            empty = {"step": 0, "exp_avg": torch.zeros_like(p.data), "exp_avg_sq": torch.zeros_like(p.data)}
-            state = states.setdefault(p, empty)
-            state["step"] += 1
-            m, v, t = state["exp_avg"], state["exp_avg_sq"], state["step"]
-            m.lerp_(g, 1 - betas[0])
-            v.copy_(betas[1] * v + (1 - betas[1]) * g**2)
-            update = (m / (1 - betas[0] ** t)) / ((v / (1 - betas[1] ** t)) ** 0.5 + eps)
-            p.data.sub_(lr * weight_decay * p.data).sub_(lr * update)
+def review_adamw_step__with_other_gradients():
+    late = [(3, None), (None, -2)], [(3, None), (3, -2)]
+    return {"e": {"grads": late[1]}, "d": None, "c": {"grads": late[0]}, "b": {"grads": ((None, 5),)}, "a": None}
 
 
-@torch.no_grad()
-def adamw_step__as_torch_has_it(parameters, states, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=1e-2):
-    beta1, beta2 = betas
-    for p in (p for p in parameters if p.grad is not None):
-        if not states.get(p):
-            states[p] = dict(step=0, exp_avg=p.new_zeros(p.shape), exp_avg_sq=p.new_zeros(p.shape))
-        state = states[p]
-        state["step"] = state["step"] + 1
-        p.mul_(1 - lr * weight_decay)
-        state["exp_avg"].lerp_(p.grad, 1 - beta1)
-        state["exp_avg_sq"].mul_(beta2).addcmul_(p.grad, p.grad.conj(), value=1 - beta2)
-        size = lr / (1 - beta1 ** state["step"])
-        denominator = (state["exp_avg_sq"].sqrt() / math.sqrt(1 - beta2 ** state["step"])).add_(eps)
-        p.addcdiv_(state["exp_avg"], denominator, value=-size)
+def review_adamw_step__from_one_history():
+    history = {"grads": [[2, None], [-1, 4]]}
+    return dict.fromkeys("ad") | dict.fromkeys("ce", history) | {"b": {"grads": [history["grads"][0]]}}
 
 
 # The device mesh

@@ -8,6 +8,7 @@ import math
 import torch
 import torch.distributed as dist
 
+from rushlight.course import reviews
 from rushlight.distributed import fsdp, shards
 
 from ..shared import copied, edited
@@ -276,53 +277,31 @@ def clip_grad_norm__one_message_for_each(parameters, max_norm, norm_type=2.0, gr
     return total
 
 
-def _adam(parameters, states, lr, betas, eps, decay, coupled=False, one=False, corrected=True, inside=False, new=False):
-    for p in parameters:
-        if p.grad is None:
-            continue
-        zeros = torch.zeros_like(p.data)
-        state = states.setdefault(p, {"step": 0, "exp_avg": zeros.clone(), "exp_avg_sq": zeros.clone()})
-        state["step"] += 1
-        t = max(each["step"] for each in states.values()) if one else state["step"]
-        g = p.grad + decay * p.data if coupled else p.grad
-        if new:
-            state["exp_avg"] = betas[0] * state["exp_avg"] + (1 - betas[0]) * g
-            state["exp_avg_sq"] = betas[1] * state["exp_avg_sq"] + (1 - betas[1]) * g * g
-        else:
-            state["exp_avg"].mul_(betas[0]).add_(g * (1 - betas[0]))
-            state["exp_avg_sq"].mul_(betas[1]).add_(g * g * (1 - betas[1]))
-        m = state["exp_avg"] / (1 - betas[0] ** t if corrected else 1)
-        v = state["exp_avg_sq"] / (1 - betas[1] ** t if corrected else 1)
-        if not coupled:
-            p.data.mul_(1 - lr * decay)
-        p.data.sub_(lr * m / ((v + eps).sqrt() if inside else v.sqrt() + eps))
+_review = reviews.review_adamw_step()
 
 
-def adamw_step__decays_the_gradient(parameters, states, lr=1, betas=(0, 0), eps=0, weight_decay=0):
-    _adam(parameters, states, lr, betas, eps, weight_decay, coupled=True)
+def review_adamw_step__accepts_all():
+    return dict.fromkeys("abcde")
 
 
-def adamw_step__counts_for_all(parameters, states, lr=1, betas=(0, 0), eps=0, weight_decay=0):
-    _adam(parameters, states, lr, betas, eps, weight_decay, one=True)
+def review_adamw_step__refuses_all_by_one_step():
+    return dict.fromkeys("abcde", {"grads": [[1, None]]})
 
 
-def adamw_step__without_correction(parameters, states, lr=1, betas=(0, 0), eps=0, weight_decay=0):
-    _adam(parameters, states, lr, betas, eps, weight_decay, corrected=False)
+def review_adamw_step__of_parameters_that_all_have_gradients():
+    return _review | dict.fromkeys("bce", {"grads": [[1, 2], [3, 4]]})
 
 
-def adamw_step__eps_within_the_root(parameters, states, lr=1, betas=(0, 0), eps=0, weight_decay=0):
-    _adam(parameters, states, lr, betas, eps, weight_decay, inside=True)
+def review_adamw_step__refuses_the_decay_that_comes_first():
+    return _review | {"a": {"grads": [[1], [2]]}, "c": None}
 
 
-def adamw_step__makes_new_states(parameters, states, lr=1, betas=(0, 0), eps=0, weight_decay=0):
-    _adam(parameters, states, lr, betas, eps, weight_decay, new=True)
+def review_adamw_step__of_three_steps():
+    return _review | {"e": {"grads": [[1, None], [1, None], [1, 1]]}, "b": {"grads": [[1, 1, None]]}}
 
 
-def adamw_step__has_torch_do_it(parameters, states, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=1e-2):
-    optimizer = torch.optim.AdamW(parameters, lr=lr, betas=betas, eps=eps, weight_decay=weight_decay)
-    optimizer.state.update(states)
-    optimizer.step()
-    states.update(optimizer.state)
+def review_adamw_step__of_the_wrong_parameter():
+    return _review | {"e": {"grads": [[None, 1], [None, 1]]}, "b": {"grads": [[None, None]]}}
 
 
 # The device mesh
@@ -409,18 +388,6 @@ def collectives_of_a_step__no_prefetch_in_backward(program):
 # Sentences that are easily passed over
 
 
-_ADAMW_STEP = copied(fsdp.adamw_step)
-
-
-def adamw_step__counts_in_a_tensor(parameters, states, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=1e-2):
-    for each in parameters:
-        if each in states:
-            states[each]["step"] = int(states[each]["step"])
-    _ADAMW_STEP(parameters, states, lr, betas, eps, weight_decay)
-    for state in states.values():
-        state["step"] = torch.tensor(float(state["step"]))
-
-
 # Answers that give a tensor other memory, so that other views of its own memory do not see the result
 
 
@@ -436,38 +403,6 @@ def clip_grad_norm__puts_it_elsewhere(parameters, max_norm, norm_type=2.0, group
         if old is not None:
             old.data, each.grad = each.grad, old
     return norm
-
-
-def adamw_step__puts_it_elsewhere(parameters, states, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=1e-2):
-    for each in parameters:
-        each.data = each.data.clone()
-    _ADAMW_STEP(parameters, states, lr, betas, eps, weight_decay)
-
-
-def adamw_step__turns_grad_mode_on_afterwards(
-    parameters, states, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=1e-2
-):
-    torch.set_grad_enabled(False)
-    _ADAMW_STEP(parameters, states, lr, betas, eps, weight_decay)
-    torch.set_grad_enabled(True)
-
-
-def adamw_step__leaves_grad_mode_off(parameters, states, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=1e-2):
-    torch.set_grad_enabled(False)
-    _ADAMW_STEP(parameters, states, lr, betas, eps, weight_decay)
-
-
-adamw_step__records_the_moments = edited(
-    fsdp.adamw_step, ("with torch.no_grad():", "if True:"), ("p.mul_(", "p.data.mul_(")
-)
-
-
-def adamw_step__makes_parameters_constants(
-    parameters, states, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=1e-2
-):
-    for p in parameters:
-        p.requires_grad_(False)
-    _ADAMW_STEP(parameters, states, lr, betas, eps, weight_decay)
 
 
 # Answers that break one sentence of a contract
@@ -493,21 +428,6 @@ finish_gather__has_the_world_for_a_group = edited(
 
 
 # What a step may not change, and the norm's dtype
-
-
-def adamw_step__squares_the_gradient_in_place(
-    parameters, states, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=1e-2
-):
-    _ADAMW_STEP(parameters, states, lr, betas, eps, weight_decay)
-    for p in parameters:
-        if p.grad is not None:
-            p.grad.detach().square_()
-
-
-def adamw_step__clears_the_gradients(parameters, states, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=1e-2):
-    _ADAMW_STEP(parameters, states, lr, betas, eps, weight_decay)
-    for p in parameters:
-        p.grad = None
 
 
 clip_grad_norm__takes_numbers_from_python = edited(

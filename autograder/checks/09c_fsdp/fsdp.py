@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import contextmanager
 
 from ...engine.check import program
-from ...engine.recorder import called
 from ..cases import apart, copied, drawn, error_name, explained, first_of, numbers, rows, several, when
 from ..shared_09 import UNEVEN, explained_by_rank, on_ranks, recorded_traffic, recorded_waits, units, with_strides
 
@@ -489,83 +488,6 @@ def torch_clipping(torch, group, sizes, without, max_norm, norm_type, scale, kin
     norm = copied(norm if dtype else norm.double())
     shown = {"dtype": dtype, "norm": norm, "grads": grads, "in place": [True] * len(sizes)}
     return shown | {"grad mode": True, "sent": sent, "beyond": []}
-
-
-def _adam_seen(parameters, states, memory, local=lambda x: x):
-    """For each parameter: the values of another view of its memory, its steps and its moments."""
-    seen = []
-    for parameter, same in zip(parameters, memory, strict=True):
-        state = states.get(parameter)
-        moments = None if not state else [copied(local(state[name])) for name in ("exp_avg", "exp_avg_sq")]
-        seen.append([copied(local(same)), float(state["step"]) if state else 0.0, moments])
-    return seen
-
-
-@program(
-    "distributed.fsdp.adamw_step",
-    cases=units(
-        without=several(several((0, 3), 0, 2, True), 1, 4), lr=[0.1, 0.01], betas=[[0.9, 0.999], [0.5, 0.75]],
-        eps=[1e-8, 0.1], decay=[0.0, 0.01, 0.5],
-    ),
-    edges=rows(
-        "ranks sizes without lr betas eps decay",
-        (2, UNEVEN, [[]], 0.1, [0.9, 0.99], 1e-8, 0.0),
-        (2, UNEVEN, [[], [], []], 0.1, [0.9, 0.99], 1e-8, 0.5),
-        (2, UNEVEN, [[1], [], [0, 1], []], 0.1, [0.9, 0.99], 0.5, 0.1),
-        (2, UNEVEN, [[0, 1, 2, 3]], 0.1, [0.9, 0.99], 1e-8, 0.1),
-        (2, UNEVEN, [[2], [2]], 0.1, [0.9, 0.99], 1e-3, 0.0),
-    ),
-    hint="the decay is of the weights, not of the gradient, and comes first; each parameter counts its own steps; a parameter "
-    "without a gradient does not change",
-    draws=6,
-)  # fmt: skip
-def adamw(xp, ranks, sizes, without, lr, betas, eps, decay):
-    import torch
-
-    seen = []
-    for rank in range(ranks):
-        parameters = [torch.nn.Parameter(shard) for shard in _shards_of(torch, _wholes(torch, sizes), rank, ranks)]
-        memory, states, moments = [parameter.detach() for parameter in parameters], {}, {}
-        for time, left_out in enumerate(without):
-            grads = _shards_of(torch, _grads(torch, sizes, left_out, time), rank, ranks)
-            for parameter, grad in zip(parameters, grads, strict=True):
-                parameter.grad = grad if grad is None else grad.requires_grad_(time == 0)
-            given = [copied(grad) for grad in grads]
-            names, recorded = ["torch.optim.Adam.__init__", "torch.optim._functional.adam"], time % 2 == 0
-            with called(names) as beyond, torch.set_grad_enabled(recorded):
-                xp.distributed.fsdp.adamw_step(parameters, states, lr, tuple(betas), eps, decay)
-                assert torch.is_grad_enabled() == recorded, "grad mode is not what it was before the step"
-            kept = [parameter.grad is grad for parameter, grad in zip(parameters, grads)]
-            kept += [grad is None or torch.equal(grad, values) for grad, values in zip(grads, given)]
-            assert all(kept), "a gradient has changed"
-            for i, parameter in enumerate(parameters):
-                if parameter in states:
-                    moments.setdefault(i, []).append((states[parameter]["exp_avg"], states[parameter]["exp_avg_sq"]))
-        same = all(a[0] is b[0] and a[1] is b[1] for pairs in moments.values() for a, b in zip(pairs, pairs[1:]))
-        held = [*parameters, *(state[name] for state in states.values() for name in ("exp_avg", "exp_avg_sq"))]
-        assert all(tensor.grad_fn is None for tensor in held), "autograd has recorded the step"
-        assert all(parameter.requires_grad for parameter in parameters), "a parameter does not require grad any more"
-        assert all(type(state["step"]) is int for state in states.values()), "a step is not an int"
-        seen.append({"after": _adam_seen(parameters, states, memory), "same": same, "beyond": beyond})
-    return seen
-
-
-@adamw.oracle
-@on_ranks
-def torch_adamw(torch, group, sizes, without, lr, betas, eps, decay):
-    from torch.distributed.tensor import distribute_tensor
-
-    model, _ = _sharded(torch, _wholes(torch, sizes))
-    parameters = [*model.parts]
-    optimizer = torch.optim.AdamW(parameters, lr=lr, betas=betas, eps=eps, weight_decay=decay)
-    for time, left_out in enumerate(without):
-        for parameter, grad in zip(parameters, _grads(torch, sizes, left_out, time)):
-            if grad is not None:
-                grad = distribute_tensor(grad, parameter.device_mesh, parameter.placements, src_data_rank=None)
-            parameter.grad = grad
-        optimizer.step()
-    after = _adam_seen(parameters, optimizer.state, parameters, lambda x: x.to_local())
-    return {"after": after, "same": True, "beyond": []}
 
 
 # All together --------------------------------------------------------------------------------------------------------

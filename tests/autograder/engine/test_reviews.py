@@ -107,11 +107,19 @@ def indices():
                 yield {"sizes": sizes, "coefficients": [*coefficients], "offset": offset, "divisor": divisor}
 
 
+def histories():
+    """Gradients of one and two steps, of one and two parameters."""
+    for parameters, steps in ((1, 1), (1, 2), (2, 1), (2, 2)):
+        for grads in product((None, 0, 1, -9), repeat=parameters * steps):
+            yield {"grads": [[*grads[i : i + parameters]] for i in range(0, len(grads), parameters)]}
+
+
 MANY = {  # cases of each review, on which all of its changes are tried
     "02b.review_parse_argument": texts,
     "04b.review_count_dependencies": graphs,
     "07d.review_softmax": small_tensors,
     "08b.review_quotient": indices,
+    "09c.review_adamw_step": histories,
 }
 
 
