@@ -19,6 +19,7 @@ SMALLEST = {
     "dispatch.py": ["--calls", "10", "--rounds", "1"],
     "early_warning.py": [],
     "exam.py": ["01a", "--students", "1"],
+    "first_attempt.py": ["bench/first_attempt/assistant", "--labs", "01b"],
     "gpt.py": ["--rounds", "1", "--eager"],
     "gpu.py": ["--cpu", "--only", "6", "--out"],  # and a folder
     "gradients.py": ["--count", "1", "add"],
