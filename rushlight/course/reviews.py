@@ -20,7 +20,7 @@ def review_parse_argument() -> Decisions:
     Returns:
         a dict such as `{"a": None, "b": {"text": "int x"}, ...}`, where None accepts.
 
-    Source: `test/jit/test_schema_check.py` and `torch/csrc/jit/frontend/function_schema_parser.cpp`.
+    Source: `torch/csrc/jit/frontend/function_schema_parser.cpp`, `SchemaParser::parseArgument`.
     """
     return {"a": None, "b": {"text": "int[2] x=1"}, "c": {"text": "int x=0"}, "d": None, "e": {"text": "-x"}}
 
