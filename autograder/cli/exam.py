@@ -63,9 +63,8 @@ def _draw(labs: list[Lab], no_sandbox: bool) -> int:
         drawn = draw_papers(labs, min(map(jobs_here, labs)), not no_sandbox, progress)
     for student, reason in drawn.failed.items():
         out.print(printable(f"{student}: NO paper, {reason}"), markup=False, style="yellow")
-    for student, count in drawn.borrowed.items():
-        if count > 1:  # a prediction is about nobody's code
-            out.print(printable(f"{student}: {count} items are about the course's own code"), markup=False)
+    for student, said in drawn.borrowed.items():
+        out.print(printable(f"{student}: {said}"), markup=False)
     if drawn.kept:
         out.print(f"{len(drawn.kept)} papers were there before, and stay", markup=False)
     exam, number = drawn.exam, drawn.exam.name.removeprefix("exam_")

@@ -97,7 +97,7 @@ class Drawn:
     new: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)
-    borrowed: dict[str, int] = field(default_factory=dict)  # of whom some items are about the course's own code
+    borrowed: dict[str, str] = field(default_factory=dict)  # which items are about the course's own code, and why
 
 
 def draw(labs: Sequence[Lab], jobs: int, isolated: bool = True, progress: Progress = lambda *_: None) -> Drawn:
@@ -119,7 +119,16 @@ def draw(labs: Sequence[Lab], jobs: int, isolated: bool = True, progress: Progre
         try:
             return exam_in_limits(exam.name, student, material, cells, isolated, seed)
         except LookupError as error:
+            why = str(error.args[0])
+        if not any(cells.values()):
+            return why
+        try:  # whatever this student's code has brought about
+            without = exam_in_limits(exam.name, student, material, {}, isolated, seed)
+        except LookupError as error:
             return str(error.args[0])
+        for key in without.keys.values():
+            key.why = key.why and why
+        return without
 
     with ThreadPoolExecutor(jobs) as pool:
         for number, (student, made) in enumerate(zip(waiting, pool.map(one, waiting)), 1):
@@ -130,8 +139,21 @@ def draw(labs: Sequence[Lab], jobs: int, isolated: bool = True, progress: Progre
             made.write(exam.key(student))  # first: without it a paper cannot be marked
             seal(made.paper, word, exam.paper(student))
             drawn.new.append(student)
-            drawn.borrowed[student] = sum(not key.is_own for key in made.keys.values())
+            if said := borrowed(made):
+                drawn.borrowed[student] = said
     return drawn
+
+
+def borrowed(exam: Exam) -> str:
+    """Which items are about the course's own code, with the reasons. Empty if there are none."""
+    names: dict[str, list[str]] = {}
+    own = [key for key in exam.keys.values() if not key.is_own]
+    for key in own:
+        name = key.check.rpartition(".")[2]
+        if name not in names.setdefault(key.why or "it is the student's too", []):
+            names[key.why or "it is the student's too"].append(name)
+    parts = [f"{', '.join(each)} ({why})" for why, each in names.items()]
+    return f"{len(own)} of {len(exam.keys)} items are about the course's own code: {'; '.join(parts)}" if own else ""
 
 
 def print_sheets(exam: ClassExam) -> list[Path]:

@@ -31,7 +31,19 @@ from ..engine.observe import Tree, difference, is_error, result_of, show
 from ..language import language, speak
 from ..model import Lab, Submission
 from .paper import Field, Item, Paper, as_paper
-from .trials import CASES, LONGEST, SHORTEST, Cases, Changed, Function, answerable, checks_of, reference_cell, shown
+from .trials import (
+    CASES,
+    LONGEST,
+    SHORTEST,
+    Cases,
+    Changed,
+    Function,
+    answerable,
+    checks_of,
+    own_allowance,
+    reference_cell,
+    shown,
+)
 from .values import TENSOR, NotAsked, as_text, plain
 
 MINUTES = 40
@@ -63,6 +75,7 @@ class Key:
     right: list[str] = field(default_factory=list)  # paragraphs of the feedback
     rubric: str = ""
     is_own: bool = True
+    why: str = ""  # the item is about the course's own code
 
 
 @dataclass
@@ -123,6 +136,8 @@ class Drawing:
         self.material, self.cells, self.isolated, self.draw = material, cells, isolated, draw
         self.used: dict[str, int] = {}  # how many items ask about a function, or a lab
         self.functions: dict[str, Function] = {}
+        self.why: dict[str, str] = {}  # for each function that is the course's own
+        self.allowance = own_allowance(material.labs[0])
 
     def own(self, lab: Lab, exercise: str) -> str:
         """The cell of the student's own function, as far as it can be read. Empty if there is none."""
@@ -133,15 +148,31 @@ class Drawing:
     def function(self, lab: Lab, exercise: str) -> Function:
         """The student's function if it is right, or else the course's own."""
         if exercise not in self.functions:
-            check, known = self.material.checks[lab.name][exercise], self.material.known
+            check, known, why = self.material.checks[lab.name][exercise], self.material.known, ""
             if own := self.own(lab, exercise):
-                mine = Function(lab, exercise, check, own, True, known, self.isolated)
-                if len(mine.lines) <= LONGEST and mine.is_right:
+                mine = Function(lab, exercise, check, own, True, known, self.isolated, self.allowance)
+                if not (why := mine.why_not()):
                     self.functions[exercise] = mine
                 mine.close()
-            given = reference_cell(lab, exercise)
-            self.functions.setdefault(exercise, Function(lab, exercise, check, given, False, known, self.isolated))
+            elif not self.cells.get(lab.name):
+                why = "the lab was not handed in"
+            elif self.cells[lab.name].get(exercise, "") != reference_cell(lab, exercise):
+                why = "the cell has no function that can be read"
+            if exercise not in self.functions:
+                self._take_reference(lab, exercise, why)
         return self.functions[exercise]
+
+    def _take_reference(self, lab: Lab, exercise: str, why: str) -> None:
+        check, given = self.material.checks[lab.name][exercise], reference_cell(lab, exercise)
+        self.functions[exercise] = Function(lab, exercise, check, given, False, self.material.known, self.isolated)
+        self.why[exercise] = why
+
+    def is_steady(self, function: Function, changed: Changed) -> bool:
+        """Whether an item can be made of a change. The course's own takes the place of a function that is not steady."""
+        if not function.is_own or function.is_steady(changed):
+            return True
+        self._take_reference(function.lab, function.exercise, "it does not give the same each time")
+        return False
 
     def order(self) -> Iterator[Function]:
         """The functions: first those that were asked about least, of a lab that was asked about least, that the student has
@@ -157,7 +188,7 @@ class Drawing:
                 cell = cell and shown(cell, name)
             return (
                 self.used.get(exercise, 0),
-                len((cell or given).splitlines()) < SHORTEST,
+                len(walk.lines_of(cell or given, name)) < SHORTEST,
                 len(program_of(self.material.checks[lab.name][exercise]).splitlines()) > PLAIN_PROGRAM,
                 self.used.get(lab.name, 0),
                 not cell,
@@ -188,6 +219,7 @@ class Drawing:
                     function.close()
                 if made:
                     function.asked.add(made[1].changed)
+                    made[1].why = self.why.get(function.exercise, "")
                     self.used[function.exercise] = self.used.get(function.exercise, 0) + 1
                     self.used[function.lab.name] = self.used.get(function.lab.name, 0) + 1
                     return made
@@ -200,9 +232,12 @@ class Drawing:
     # The kinds of items
 
     def _find(self, function: Function, number: str) -> tuple[Item, Key] | None:
-        if not 0 < len(function.cases[0]) <= MOST_PARAMETERS:
+        if (
+            not 0 < len(function.cases[0]) <= MOST_PARAMETERS
+            or len(walk.lines_of(function.cell, function.name)) < SHORTEST
+        ):
             return None
-        raising = None
+        found: list[tuple[bool, Changed, tuple[Item, Key]]] = []
         for changed in function.changed(function.replaced(self._some)):
             short, differs = [i for i, case in enumerate(function.cases) if _is_short(case)], {*changed.differs}
             same, apart = [i for i in short if i not in differs], [i for i in short if i in differs]
@@ -210,10 +245,13 @@ class Drawing:
                 continue
             form, example = function.cases[function.simplest(same)[0]], function.cases[function.simplest(apart)[0]]
             item = self._find_item(function, number, changed, form, function.check.in_order(example))
+            found.append((_raising(changed) > 0.5, changed, item))
             if _raising(changed) <= 0.5:
-                return item
-            raising = raising or item  # if there is no better one
-        return raising
+                break
+        if not found:
+            return None
+        _, changed, item = min(found, key=lambda each: each[0])
+        return item if self.is_steady(function, changed) else None
 
     def _find_item(
         self, function: Function, number: str, changed: Changed, form: dict, example: dict
@@ -232,8 +270,8 @@ class Drawing:
                 " wrong. If you would mend another line instead, write it as it should read: `7: return x`, for line 7."
             ),
         ]
-        if "tensor(" in " ".join(map(as_text, form.values())):
-            paragraphs.append(speak(TENSOR))
+        others = [case for i, case in enumerate(function.cases) if i not in {*changed.differs} and _is_short(case)]
+        paragraphs += _other_forms(form, others)
         paragraphs += _choices(function)
         points = dict.fromkeys(names, 0.0) | {names[0]: 2.0}
         fields = [Field(f"{number}.{name}", f"`{name}`", "value", points[name], as_text(form[name])) for name in names]
@@ -257,6 +295,7 @@ class Drawing:
         for changed in function.changed(function.replaced(self._some)):
             fit = [i for i in changed.differs if _is_short(function.cases[i]) and answerable(changed.results[i])]
             by_text: dict[str, int] = {}
+            fit = [i for i in fit if not _is_seen(changed.results[i], function.cases[i])]
             for i in function.simplest(fit):
                 by_text.setdefault(_result_text(changed.results[i]), i)
             errors = [text for text in by_text if is_error(result_of(changed.results[by_text[text]]))]
@@ -264,6 +303,8 @@ class Drawing:
                 del by_text[text]
             if len(by_text) < 3:
                 continue
+            if not self.is_steady(function, changed):
+                return None
             positions = self.draw.sample([*by_text.values()][:8], 3)
             return self._results_item(function, number, changed, positions)
         return None
@@ -290,8 +331,10 @@ class Drawing:
             fields.append(Field(f"{number}.{letter}", f"({letter})", "value", 1.0))
             expected.append(result_of(changed.results[i]))
             right.append(f"({letter}) `{_result_text(changed.results[i])}`")
-        if any("tensor(" in part for part in paragraphs[5::2]):
+        if any("tensor(" in part for part in paragraphs[6::2]):
             paragraphs.insert(5, speak(TENSOR))
+        if any("{" in _result_text(one) for one in expected):
+            paragraphs.insert(5, speak("A dictionary is written as in Python, with the names that the program gives."))
         title = speak("`{name}`, changed: what does it give?", name=function.name)
         right.append(speak("Line {line} was", line=changed.line))
         right.append(_code(changed.change.before))
@@ -304,15 +347,17 @@ class Drawing:
     def _reason(self, function: Function, number: str) -> tuple[Item, Key] | None:
         given = {line.strip() for line in function.lines_of_reference()}
         for changes in (function.left_out, function.replaced):
-            other: list[tuple[tuple, tuple[Item, Key]]] = []
+            found: list[tuple[tuple, Changed, tuple[Item, Key]]] = []
             for changed in function.changed(changes(self._some)):
                 if apart := [i for i in changed.differs if _is_short(function.cases[i])]:
                     item = self._reason_item(function, number, changed, function.simplest(apart)[0])
-                    if not any(order := (changed.change.before in given, _raising(changed) > 0.5)):
-                        return item
-                    other.append((order, item))
-            if other:
-                return min(other, key=lambda pair: pair[0])[1]
+                    order = (changed.change.before in given, _raising(changed) > 0.5)
+                    found.append((order, changed, item))
+                    if not any(order):
+                        break
+            if found:
+                _, changed, item = min(found, key=lambda each: each[0])
+                return item if self.is_steady(function, changed) else None
         return None
 
     def _reason_item(self, function: Function, number: str, changed: Changed, i: int) -> tuple[Item, Key]:
@@ -370,6 +415,27 @@ def _is_short(case: dict) -> bool:
         return False
 
 
+def _is_seen(tree: Tree, case: dict) -> bool:
+    """Whether a result is a value of its case, or a part of one: who repeats what is on the paper has it."""
+    parts = [part for value in case.values() for part in (value, *(value if isinstance(value, list) else ()))]
+    result = result_of(tree)
+    return not is_error(result) and _is_among(as_text(plain(result)), parts)
+
+
+def _is_among(text: str, values: list[Tree]) -> bool:
+    for value in values:
+        with suppress(NotAsked):
+            if as_text(value) == text:
+                return True
+    return False
+
+
+def _is_written(tree: Tree) -> bool:
+    with suppress(NotAsked):
+        return bool(as_text(plain(tree)))
+    return False
+
+
 def _result_text(tree: Tree) -> str:
     tree = result_of(tree)
     return str(tree["type"]) if is_error(tree) else as_text(plain(tree))
@@ -378,6 +444,24 @@ def _result_text(tree: Tree) -> str:
 def _short(text: str, most: int = 120) -> str:
     line = " ".join(text.split())
     return line if len(line) <= most else f"{line[:most]} ..."
+
+
+def _other_forms(form: dict, others: list[dict]) -> Iterator[str]:
+    """How a tensor is written, and for each parameter the simplest values that have what its form has not."""
+    if any("tensor(" in as_text(value) for case in [form, *others] for value in case.values()):
+        yield speak(TENSOR)
+    for name, value in form.items():
+        texts, seen = (
+            sorted({as_text(case[name]) for case in others}, key=lambda text: (len(text), text)),
+            as_text(value),
+        )
+        found = []
+        for sign in ("tensor(", "{", "[", "None"):
+            if sign not in seen and (text := next((text for text in texts if sign in text), "")):
+                found.append(f"`{text}`")
+                seen += text
+        if found:
+            yield speak("`{name}` may also be such as {texts}.", name=name, texts=", ".join(found))
 
 
 def _choices(function: Function) -> Iterator[str]:
@@ -477,7 +561,7 @@ def _variants_of(check: Check, judge: Judge, draw: random.Random) -> Iterator[Va
             del programs["variant"]
         if not answer or is_error(answer) or any(difference(answer, other) is None for other in known):
             continue
-        if len(json.dumps(answer)) > 400:
+        if len(json.dumps(answer)) > 400 or not _is_written(answer):
             continue
         known.append(answer)
         yield Variant(check.name, check.lab, text, answer)

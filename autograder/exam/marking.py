@@ -19,7 +19,7 @@ from ..model import Lab
 from .draw import FIND, REASON, Exam, Key
 from .paper import Item
 from .trials import Cases, Function, read_case
-from .values import NotAsked, is_answer
+from .values import NotAsked, is_answer, tidied
 
 LARGE = 64  # a number of an input may be so large, or four times the largest of the check's own cases
 
@@ -82,12 +82,18 @@ def _found(item: Item, key: Key, given: dict[str, str], isolated: bool, right: l
     return earned
 
 
+_LINE = re.compile(
+    r"(?:the |la )?(?:(?:l|line|l[ií]nea|n|no|nr)(?![a-z])|#)?[.:#\s]*(\d{1,3})(?:\s*[.)])?\s*(?:(?::|->|→)(.*))?",
+    re.DOTALL | re.IGNORECASE,
+)
+
+
 def _line(key: Key, text: str, isolated: bool) -> tuple[list[str], bool]:
     """Whether the line is the changed one, or another that mends the function: then what became of it, too."""
-    found = re.fullmatch(r"(?:line)?\s*(\d{1,3})\s*(?::(.*))?", text.strip(), re.DOTALL | re.IGNORECASE)
+    found = _LINE.fullmatch(tidied(text))
     if found is None:
         return [], False
-    line, new = int(found[1]), (found[2] or "").strip()
+    line, new = int(found[1]), tidied(found[2] or "")
     if line == key.line or not new:
         return [], line == key.line
     check = find(key.check)
@@ -109,7 +115,9 @@ def _tried(key: Key, case: dict, isolated: bool) -> tuple[list[str], bool]:
     function = Function(Lab(key.lab), check.exercise, check, key.cell, key.is_own, Cases(0), isolated)
     try:
         theirs = Judge(0).answers(check, [case])[0]
-        before, after = function.run(key.cell, [case]), function.run(key.changed, [case])
+        before = function.run(key.cell, [case])
+        function.close()  # what the one leaves behind is nothing to the other
+        after = function.run(key.changed, [case])
     except Exception as error:  # torch's side refuses to make the case
         raise NotAsked(f"it is no input of this program ({type(error).__name__})") from None
     finally:

@@ -7,6 +7,8 @@ then differs from torch on some of the cases, and not on most: neither an empty 
 from __future__ import annotations
 
 import ast
+import builtins
+import copy
 import difflib
 import inspect
 import json
@@ -22,8 +24,8 @@ from ..classroom.join import parsed
 from ..classroom.oral import Trials
 from ..engine.check import Check, function_of, is_milestone, is_on_torch, registry
 from ..engine.judge import Judge, complexity
-from ..engine.limits import Allowance
-from ..engine.observe import Malformed, Tree, difference, is_error, result_of
+from ..engine.limits import Allowance, seconds
+from ..engine.observe import Malformed, NotGraded, Tree, difference, is_error, result_of
 from ..engine.run import FAILURES
 from ..engine.torch_source import TorchSource
 from ..model import Lab, exercise_name
@@ -32,10 +34,29 @@ from .values import MOST_TEXT, NotAsked, as_text, plain, read_value
 CASES = 200
 FEW = 60  # cases: a change that shows on none of them is not tried on the others
 LEAST, MOST = 0.03, 0.60  # the share of the cases on which a change must show
-SHORTEST, LONGEST = 4, 45  # lines of a function that is asked about
+# statements and lines of a function that is asked about: in a shorter one the line is no question
+SHORTEST, LONGEST = 3, 45
 ROUNDS = 12  # of draws, for so many different cases
-SECONDS = (15.0, 45.0)  # for all cases at once, in a lab on rushlight and in one on torch
+LONGER = 30  # letters by which a mended line may be longer
+LETTERS = 4000  # of the code that is shown
+SECONDS = (20.0, 120.0)  # of own time for all cases at once, in a lab on rushlight and in one on torch
+OWN_SECONDS = (240.0, 900.0)  # for all that is tried of one student's code: then the course's own takes its place
 
+# A function that looks at itself, at its caller or at the time may do otherwise in an exam than on the cases that it was tried on
+PLAIN_MODULES = {
+    "__future__", "bisect", "cmath", "collections", "contextlib", "copy", "dataclasses", "enum", "fractions", "functools", "heapq",
+    "itertools", "math", "numbers", "numpy", "operator", "re", "rushlight", "string", "torch", "triton", "types", "typing",
+}  # fmt: skip
+MODULES = {
+    "builtins", "ctypes", "gc", "importlib", "inspect", "os", "random", "subprocess", "sys", "threading", "time",
+}  # fmt: skip
+NOT_PLAIN = {
+    "__import__", "breakpoint", "compile", "eval", "exec", "exit", "globals", "input", "locals", "open", "quit", "vars",
+}  # fmt: skip
+_OF_PYTHON = re.compile(
+    r"__(?:base|bases|builtins|closure|code|defaults|dict|globals|kwdefaults|loader|module|mro|spec|subclasses|traceback|wrapped)__"
+    r"|(?:cr|f|gi|tb|ag)_(?:back|builtins|code|frame|globals|locals|next)"
+)
 
 # `if True:`, `x = x`, `x - x`, `== -1`: nobody writes that, and it needs no contract to see it
 _AT_ONCE = re.compile(
@@ -101,21 +122,65 @@ def reference_cell(lab: Lab, exercise: str) -> str:
 
 
 def shown(cell: str, name: str) -> str:
-    """The code of a cell in one layout, without remarks and docstrings, so that no change is seen by its looks."""
+    """The code of a cell in one layout, without remarks, docstrings and bare texts, so that no change is seen by its looks."""
     tree = parsed(cell, commands=False)
     assert tree is not None
     for node in ast.walk(tree):
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and ast.get_docstring(node) is not None:
-            node.body = node.body[1:] or [ast.Pass()]
+        for part in ("body", "orelse", "finalbody"):
+            if isinstance(statements := getattr(node, part, None), list):
+                left = [one for one in statements if not _is_remark(one)]
+                setattr(node, part, left if left or part != "body" else [ast.Pass()] * bool(statements))
         if isinstance(node, ast.FunctionDef) and node.name == name:
-            node.decorator_list = []
+            node.decorator_list = [one for one in node.decorator_list if not ast.unparse(one).startswith("exercise(")]
     return ast.unparse(tree)
 
 
-class Function:
-    """One function of a student in a lab, or the course's own in its place."""
+def not_plain(cell: str, like: str) -> str:
+    """What a cell uses that does not only compute, such as `os` or `exec`, and that the course's own cell does not use."""
+    return next((name for name in _not_plain(cell) if name not in {*_not_plain(like)}), "")
 
-    def __init__(self, lab: Lab, exercise: str, check: Check, cell: str, is_own: bool, known: Cases, isolated: bool):
+
+def _not_plain(cell: str) -> Iterator[str]:
+    tree = parsed(cell, commands=False)
+    for node in ast.walk(tree) if tree else ():
+        match node:
+            case ast.Import(names=names):
+                yield from (one.name for one in names if one.name.partition(".")[0] not in PLAIN_MODULES)
+            case ast.ImportFrom(module=module) if (module or "").partition(".")[0] not in PLAIN_MODULES:
+                yield module or "."
+            case ast.Name(id=name) if name in NOT_PLAIN:
+                yield name
+            case ast.Attribute(attr=name) if name in MODULES:
+                yield name
+            case ast.Attribute(attr=name) | ast.Constant(value=str(name)) if found := _OF_PYTHON.search(name):
+                yield found[0]
+
+
+def own_allowance(lab: Lab) -> Allowance:
+    """The time for all that is tried of one student's code."""
+    allowance = Allowance(is_on_torch(lab.name))
+    allowance.left = seconds(OWN_SECONDS, is_on_torch(lab.name))
+    return allowance
+
+
+def _is_remark(node: ast.AST) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+class Function:
+    """One function of a student in a lab, or the course's own in its place. An `allowance` is shared with others of the student."""
+
+    def __init__(
+        self,
+        lab: Lab,
+        exercise: str,
+        check: Check,
+        cell: str,
+        is_own: bool,
+        known: Cases,
+        isolated: bool,
+        allowance: Allowance | None = None,
+    ):
         self.lab, self.exercise, self.check, self.known, self.is_own = lab, exercise, check, known, is_own
         self.name = exercise.rpartition(".")[2]
         self.cell, self.isolated = cell, isolated
@@ -124,7 +189,8 @@ class Function:
         self.chosen: dict[str, list[Any]] = {}  # the places of changes that are tried, drawn once
         self.tried: dict[str, list[Tree]] = {}  # what changed copies give on the cases
         self.asked: set[str] = set()  # the copies that an item is about
-        self.limit = SECONDS[is_on_torch(lab.name)]
+        self.allowance = allowance or Allowance(is_on_torch(lab.name))
+        self.limit = seconds(SECONDS, is_on_torch(lab.name))
 
     @cached_property
     def code(self) -> str:
@@ -149,23 +215,54 @@ class Function:
     def theirs(self) -> list[Tree]:
         return self.known.of(self.check)[1]
 
-    @cached_property
-    def is_right(self) -> bool:
-        """Whether the function, as it is, agrees with torch on all cases."""
-        return not any(self._differing(self.run(self.cell)) or [0] * (not self.cases))
+    def why_not(self) -> str:
+        """Why a student's function is not asked about, in some words for the instructor. Empty if it can be."""
+        if self.allowance.left <= 0:
+            return "the student's code takes too long"
+        try:
+            if len(self.lines) > LONGEST or len(self.code) > LETTERS:
+                return "it is too long"
+        except (AssertionError, RecursionError, ValueError):
+            return "it cannot be read"
+        if name := not_plain(self.cell, reference_cell(self.lab, self.exercise)):
+            return f"it uses {name}"
+        results = self.run(self.cell)
+        if not results:
+            return "it takes too long, or does not run"
+        if differs := self._differing(results):
+            return f"it differs from torch in {len(differs)} of {len(self.cases)} cases"
+        return "" if self.cases else "there are no cases"
+
+    def is_steady(self, changed: Changed) -> bool:
+        """Whether a new process has the same results again: a function may count its calls, or draw by chance."""
+        self.close()
+        again = self.run(self.cell)
+        if not again or self._differing(again):
+            return False
+        self.close()
+        again = self.run(changed.change.source)
+        return len(again) == len(changed.results) and not any(map(difference, again, changed.results))
 
     def run(self, cell: str, cases: list[dict] | None = None, limit: float | None = None) -> list[Tree]:
-        """What the check's program gives on each case with this cell. Empty if one takes longer than `limit` seconds, or ends the
-        process."""
+        """What the check's program gives on each case with this cell. Empty if one takes longer than `limit` seconds, or all of
+        them too long, or if one ends the process."""
+        allowance = copy.copy(self.allowance)
+        allowance.left = before = min(self.limit, self.allowance.left)
         try:
             if self.trials is None:
                 self.trials = Trials(self.lab, self.isolated, Allowance(is_on_torch(self.lab.name)))
                 self.trials.prepare(self.exercise)
-            if any(output.output_type == "error" for output in self.trials.session.try_cell(cell, self.limit)):
+            self.trials.session.allowance = allowance
+            if any(output.output_type == "error" for output in self.trials.session.try_cell(cell, self.trials.limit)):
                 return []
             return self.trials.observe(self.check.name, self.cases if cases is None else cases, limit)
+        except NotGraded:
+            self.close()
+            return []
         except (*FAILURES, RecursionError, ValueError):
             return []
+        finally:
+            self.allowance.left -= before - allowance.left
 
     def is_mended(self, changed: str, line: int, text: str) -> bool:
         """Whether a changed copy agrees with torch on all cases once a line of the code that is shown reads so."""
@@ -173,17 +270,17 @@ class Function:
         return bool(cell and self.cases) and not self._differing(self.run(cell))
 
     def _with_line(self, changed: str, line: int, text: str) -> str:
-        """The cell with another line. Empty if this is no Python, is much longer, or brings other statements: a line is mended, and
-        no function is written anew in it."""
-        lines = shown(changed, self.name).splitlines()
-        if not 1 <= line <= len(lines):
+        """The cell with another line. Empty if this is no Python, is much longer, or brings other statements, names or functions: a
+        line is mended, and no function is written anew in it."""
+        code = shown(changed, self.name)
+        lines, text = code.splitlines(), text.strip()
+        if not 1 <= line <= len(lines) or len(text) > len(lines[line - 1].strip()) + LONGER:
             return ""
-        old, text = lines[line - 1], text.strip()
-        if len(text) > 2 * len(old.strip()) + 20:
-            return ""
+        old = lines[line - 1]
         new = old[: len(old) - len(old.lstrip())] + text
-        before, after = ("\n".join([*lines[: line - 1], each, *lines[line:]]) for each in (old, new))
-        if _kinds(after) != _kinds(before) or walk.function_in(after, self.name) is None:
+        after = "\n".join([*lines[: line - 1], new, *lines[line:]])
+        is_small = _kinds(after) == _kinds(code) and _names(after) <= _names(code) | _BUILTINS
+        if not is_small or _inner(after) > _inner(code) + 1 or walk.function_in(after, self.name) is None:
             return ""
         return walk.with_body_of(changed, self.name, after)
 
@@ -207,6 +304,8 @@ class Function:
             line = self._only_line(code, is_missing=not change.after)
             if line is None:
                 continue
+            if self.allowance.left <= 0:
+                return
             if change.source in self.asked:
                 continue
             if change.source not in self.tried:
@@ -263,9 +362,29 @@ class Function:
         return sorted(positions, key=lambda i: (complexity(self.cases[i]), len(json.dumps(self.cases[i]))))
 
 
-def _kinds(code: str) -> list[type] | None:
+_BUILTINS = {name for name in dir(builtins) if name.islower()} - NOT_PLAIN - {"getattr", "setattr", "delattr", "type"}
+
+
+def _nodes(code: str) -> list[ast.AST]:
     tree = parsed(code, commands=False)
-    return None if tree is None else [type(node) for node in ast.walk(tree) if isinstance(node, ast.stmt)]
+    return [*ast.walk(tree)] if tree else []
+
+
+def _kinds(code: str) -> list[type]:
+    return [type(node) for node in _nodes(code) if isinstance(node, ast.stmt)]
+
+
+def _inner(code: str) -> int:
+    """How many comprehensions and functions there are in expressions."""
+    return sum(isinstance(node, (ast.comprehension, ast.Lambda, ast.NamedExpr)) for node in _nodes(code))
+
+
+def _names(code: str) -> set[str]:
+    """The names that are used, and not bound in a comprehension."""
+    names = {node.id for node in _nodes(code) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    bound = {node.id for node in _nodes(code) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    attributes = {f".{node.attr}" for node in _nodes(code) if isinstance(node, ast.Attribute)}
+    return names - bound | attributes
 
 
 def answerable(tree: Tree) -> bool:
@@ -277,5 +396,6 @@ def answerable(tree: Tree) -> bool:
 
 
 def read_case(texts: dict[str, str], like: dict) -> dict:
-    """The case that a student has written, a value for each parameter. Raises NotAsked with the reason."""
-    return {name: read_value(texts.get(name, ""), like[name]) for name in like}
+    """The case that a student has written, a value for each parameter, with its name before it or without. Raises NotAsked with the
+    reason."""
+    return {name: read_value(re.sub(rf"^\s*{name}\s*=", "", texts.get(name, "")), like[name]) for name in like}

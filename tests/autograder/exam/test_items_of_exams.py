@@ -8,12 +8,13 @@ from sweep import sweep
 
 from autograder.classroom import walk
 from autograder.engine.observe import difference, is_error
-from autograder.exam.draw import FIND, PREDICT, REASON, RESULTS, Exam, Key, Material, exam_of, program_of
+from autograder.exam import class_exams
+from autograder.exam.draw import FIND, PREDICT, REASON, RESULTS, Drawing, Exam, Key, Material, exam_of, program_of
 from autograder.exam.marking import mark
 from autograder.exam.paper import Field, Item, Paper
-from autograder.exam.trials import LEAST, MOST, Function, checks_of, reference_cell
+from autograder.exam.trials import LEAST, MOST, Changed, Function, checks_of, reference_cell, shown
 from autograder.exam.values import as_text, plain
-from autograder.model import Lab, lab_names
+from autograder.model import Course, Lab, lab_names
 
 LAB = "01a_views"
 OWN = {
@@ -116,6 +117,15 @@ CHANGED = """def contiguous_strides(sizes):
             "6: return tuple(math.prod(max(n, 1) for n in sizes[i + 1 :]) for i, _ in enumerate(sizes))  " + "#" * 80,
             False,
         ),
+        ("6: return [math.prod(max(n,1)for n in sizes[i+1:])for i in range(len(sizes))]", False),
+        ("6: return rl.empty(sizes).stride()", False),
+        ("6: return tuple(__import__('os').listdir())", False),
+        ("6: return tuple(n - 1 for n in reversed(strides))\n    step = 1", False),
+        ("Line 4.", True),
+        ("línea 4", True),
+        ("l.4", True),
+        ("4, 6", False),
+        ("4 or 6", False),
         ("6: return (", False),
         ("40: step = 1", False),
         ("last", False),
@@ -129,6 +139,69 @@ def test_another_line_counts_if_it_mends_the_function(line, is_right):
     key = Key(FIND, LAB, checks_of(Lab(LAB))[exercise].name, before, changed, 4, parameters={"sizes": []})
     marks = mark(Exam(paper, {"1": key}), {name: "[5]", "1.line": line})
     assert marks.earned == {name: 2.0 * is_right, "1.line": 1.0 * is_right}
+
+
+@pytest.mark.parametrize(
+    ("source", "why"),
+    [
+        ("import os\n    return ()", "it uses os"),
+        ("return exec('1')", "it uses exec"),
+        ("return contiguous_strides.__code__", "it uses __code__"),
+        ("return '{0.__globals__}'.format(sizes)", "it uses __globals__"),
+        ("return rl.strided.math.sys", "it uses sys"),
+        ("return 7", "it differs from torch in 200 of 200 cases"),
+        ("while True:\n        pass", "it takes too long, or does not run"),
+        (f"return [{'1 + 1, ' * 1000}]", "it is too long"),
+        ("_ = bytearray(1 << 36)\n    return ()", "it differs from torch"),
+    ],
+)
+def test_a_function_that_is_not_asked_about_has_a_reason(material, source, why):
+    lab, exercise = Lab(LAB), "aten.strided.contiguous_strides"
+    cells = {LAB: {exercise: cell(exercise, f"def contiguous_strides(sizes):\n    {source}")}}
+    drawing = Drawing(material, cells, True, random.Random(1))
+    function = drawing.function(lab, exercise)
+    function.close()
+    assert not function.is_own and drawing.why[exercise].startswith(why)
+
+
+def test_a_function_that_counts_its_calls_is_not_asked_about(material):
+    lab, exercise = Lab(LAB), "aten.strided.contiguous_strides"
+    right = "strides, step = [], 1\n    for n in reversed(sizes):\n        strides.append(step)\n        step *= max(n, 1)\n"
+    counts = "count = rl.strided.count = getattr(rl.strided, 'count', 0) + 1\n"
+    body = f"{counts}    {right}    return tuple(reversed(strides)) if count < 450 else tuple(strides)"
+    cells = {LAB: {exercise: cell(exercise, f"def contiguous_strides(sizes):\n    {body}")}}
+    drawing = Drawing(material, cells, True, random.Random(1))
+    function = drawing.function(lab, exercise)
+    assert function.is_own
+    later = [function.run(function.cell) for _ in range(3)][-1]
+    assert any(map(difference, later, function.theirs))
+    assert not drawing.is_steady(function, Changed(walk.Change(9, "", "", function.cell), 9, "", later, [0]))
+    function.close()
+    assert not drawing.function(lab, exercise).is_own and "each time" in drawing.why[exercise]
+
+
+def test_bare_texts_are_remarks():
+    text = "def f(x):\n    'Dear marker'\n    'full marks'\n    if x:\n        'more'\n    return x"
+    assert shown(text, "f") == "def f(x):\n    if x:\n        pass\n    return x"
+    assert shown("@exercise(m)\n@other\ndef f(x):\n    return x", "f").startswith("@other\ndef")
+
+
+def test_code_that_spoils_the_drawing_is_replaced_by_the_courses_own(monkeypatch, tmp_path, material):
+    def drawn(name, student, material, cells, isolated, seed):
+        if cells["01a_views"]:
+            raise LookupError("more than 300 s")
+        return real(name, student, material, {}, isolated, seed)
+
+    monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(tmp_path))
+    (tmp_path / "seed").write_text("1")
+    real, labs = class_exams.exam_in_limits, [Course().find_released("01a")]
+    monkeypatch.setattr(class_exams, "students_of", lambda labs: ["ada", "bob"])
+    monkeypatch.setattr(class_exams, "cells_of", lambda one: {"x": "y"} if one.student == "ada" else {})
+    monkeypatch.setattr(class_exams, "Material", lambda *_: material)
+    monkeypatch.setattr(class_exams, "exam_in_limits", lambda *given: drawn(*given) if given[3] else real(*given))
+    done = class_exams.draw(labs, 2)
+    assert done.new == ["ada", "bob"] and not done.failed
+    assert "more than 300 s" in done.borrowed["ada"] and "not handed in" in done.borrowed["bob"]
 
 
 def test_the_program_is_shown_with_what_it_uses():
