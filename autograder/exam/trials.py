@@ -34,8 +34,8 @@ from .values import MOST_TEXT, NotAsked, as_text, plain, read_value
 CASES = 200
 FEW = 60  # cases: a change that shows on none of them is not tried on the others
 LEAST, MOST = 0.03, 0.60  # the share of the cases on which a change must show
-# statements and lines of a function that is asked about: in a shorter one the line is no question
-SHORTEST, LONGEST = 3, 45
+SHORTEST = 3  # statements of a function that is asked about: in a shorter one the line is no question
+LONGEST = 45  # lines of it
 ROUNDS = 12  # of draws, for so many different cases
 LONGER = 30  # letters by which a mended line may be longer
 LETTERS = 4000  # of the code that is shown
@@ -44,17 +44,18 @@ OWN_SECONDS = (240.0, 900.0)  # for all that is tried of one student's code: the
 
 # A function that looks at itself, at its caller or at the time may do otherwise in an exam than on the cases that it was tried on
 PLAIN_MODULES = {
-    "__future__", "bisect", "cmath", "collections", "contextlib", "copy", "dataclasses", "enum", "fractions", "functools", "heapq",
-    "itertools", "math", "numbers", "numpy", "operator", "re", "rushlight", "string", "torch", "triton", "types", "typing",
+    "__future__", "bisect", "builtins", "cmath", "collections", "contextlib", "copy", "dataclasses", "enum", "fractions",
+    "functools", "heapq", "itertools", "math", "numbers", "numpy", "operator", "re", "rushlight", "statistics", "string", "struct",
+    "torch", "triton", "types", "typing", "warnings",
 }  # fmt: skip
-MODULES = {
-    "builtins", "ctypes", "gc", "importlib", "inspect", "os", "random", "subprocess", "sys", "threading", "time",
+OF_OTHERS = {  # modules that a module has as names
+    "ctypes", "gc", "importlib", "inspect", "os", "random", "subprocess", "sys", "threading", "time",
 }  # fmt: skip
 NOT_PLAIN = {
-    "__import__", "breakpoint", "compile", "eval", "exec", "exit", "globals", "input", "locals", "open", "quit", "vars",
+    "__import__", "breakpoint", "compile", "eval", "exec", "exit", "globals", "input", "locals", "open", "quit",
 }  # fmt: skip
 _OF_PYTHON = re.compile(
-    r"__(?:base|bases|builtins|closure|code|defaults|dict|globals|kwdefaults|loader|module|mro|spec|subclasses|traceback|wrapped)__"
+    r"__(?:base|bases|builtins|closure|code|defaults|globals|kwdefaults|loader|module|mro|spec|subclasses|traceback|wrapped)__"
     r"|(?:cr|f|gi|tb|ag)_(?:back|builtins|code|frame|globals|locals|next)"
 )
 
@@ -148,9 +149,11 @@ def _not_plain(cell: str) -> Iterator[str]:
                 yield from (one.name for one in names if one.name.partition(".")[0] not in PLAIN_MODULES)
             case ast.ImportFrom(module=module) if (module or "").partition(".")[0] not in PLAIN_MODULES:
                 yield module or "."
-            case ast.Name(id=name) if name in NOT_PLAIN:
+            case ast.ImportFrom(names=names):
+                yield from (one.name for one in names if one.name in NOT_PLAIN | OF_OTHERS)
+            case ast.Name(id=name) | ast.Attribute(ast.Name("builtins"), name) if name in NOT_PLAIN:
                 yield name
-            case ast.Attribute(attr=name) if name in MODULES:
+            case ast.Attribute(attr=name) if name in OF_OTHERS:
                 yield name
             case ast.Attribute(attr=name) | ast.Constant(value=str(name)) if found := _OF_PYTHON.search(name):
                 yield found[0]

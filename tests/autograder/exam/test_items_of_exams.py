@@ -146,6 +146,8 @@ def test_another_line_counts_if_it_mends_the_function(line, is_right):
     [
         ("import os\n    return ()", "it uses os"),
         ("return exec('1')", "it uses exec"),
+        ("from builtins import exec as run\n    return run('1')", "it uses exec"),
+        ("import builtins\n    return builtins.eval('1')", "it uses eval"),
         ("return contiguous_strides.__code__", "it uses __code__"),
         ("return '{0.__globals__}'.format(sizes)", "it uses __globals__"),
         ("return rl.strided.math.sys", "it uses sys"),
