@@ -119,7 +119,7 @@ def draw(labs: Sequence[Lab], jobs: int, isolated: bool = True, progress: Progre
         try:
             return exam_in_limits(exam.name, student, material, cells, isolated, seed)
         except LookupError as error:
-            why = str(error.args[0])
+            why = str(error.args[0]).removeprefix(f"no questions for {student}: ")
         if not any(cells.values()):
             return why
         try:  # whatever this student's code has brought about

@@ -95,6 +95,9 @@ class Exam:
         return cls(as_paper(data["paper"]), {name: Key(**key) for name, key in data["keys"].items()})
 
 
+Candidate = tuple[tuple[bool, ...], Changed, tuple[Item, Key]]  # what is against an item, its change, and the item
+
+
 # What is there to be asked about -------------------------------------------------------------------------------------
 
 
@@ -168,11 +171,16 @@ class Drawing:
         self.why[exercise] = why
 
     def is_steady(self, function: Function, changed: Changed) -> bool:
-        """Whether an item can be made of a change. The course's own takes the place of a function that is not steady."""
-        if not function.is_own or function.is_steady(changed):
+        """Whether a new process has the same results of a change again. The course's own function takes the place of one that is
+        not right there without the change."""
+        if not function.is_own:
             return True
-        self._take_reference(function.lab, function.exercise, "it does not give the same each time")
-        return False
+        if self.functions[function.exercise] is not function:
+            return False
+        if not function.is_right_again():
+            self._take_reference(function.lab, function.exercise, "it does not give the same each time")
+            return False
+        return function.gives_again(changed)
 
     def order(self) -> Iterator[Function]:
         """The functions: first those that were asked about least, of a lab that was asked about least, that the student has
@@ -237,21 +245,28 @@ class Drawing:
             or len(walk.lines_of(function.cell, function.name)) < SHORTEST
         ):
             return None
-        found: list[tuple[bool, Changed, tuple[Item, Key]]] = []
-        for changed in function.changed(function.replaced(self._some)):
-            short, differs = [i for i, case in enumerate(function.cases) if _is_short(case)], {*changed.differs}
-            same, apart = [i for i in short if i not in differs], [i for i in short if i in differs]
-            if not same or not apart:
-                continue
-            form, example = function.cases[function.simplest(same)[0]], function.cases[function.simplest(apart)[0]]
-            item = self._find_item(function, number, changed, form, function.check.in_order(example))
-            found.append((_raising(changed) > 0.5, changed, item))
-            if _raising(changed) <= 0.5:
-                break
-        if not found:
-            return None
-        _, changed, item = min(found, key=lambda each: each[0])
-        return item if self.is_steady(function, changed) else None
+
+        def items() -> Iterator[Candidate]:
+            for changed in function.changed(function.replaced(self._some)):
+                short, differs = [i for i, case in enumerate(function.cases) if _is_short(case)], {*changed.differs}
+                same, apart = [i for i in short if i not in differs], [i for i in short if i in differs]
+                if same and apart:
+                    form, example = (function.cases[function.simplest(some)[0]] for some in (same, apart))
+                    item = self._find_item(function, number, changed, form, function.check.in_order(example))
+                    yield (_raising(changed) > 0.5,), changed, item
+
+        return self._first(function, items())
+
+    def _first(self, function: Function, items: Iterator[Candidate]) -> tuple[Item, Key] | None:
+        """The first item in whose order nothing is against it, or else the best one, if its change is steady."""
+        later = []
+        for order, changed, item in items:
+            if any(order):
+                later.append((order, changed, item))
+            elif self.is_steady(function, changed):
+                return item
+        later.sort(key=lambda each: each[0])
+        return next((item for _, changed, item in later if self.is_steady(function, changed)), None)
 
     def _find_item(
         self, function: Function, number: str, changed: Changed, form: dict, example: dict
@@ -304,7 +319,7 @@ class Drawing:
             if len(by_text) < 3:
                 continue
             if not self.is_steady(function, changed):
-                return None
+                continue
             positions = self.draw.sample([*by_text.values()][:8], 3)
             return self._results_item(function, number, changed, positions)
         return None
@@ -347,18 +362,17 @@ class Drawing:
     def _reason(self, function: Function, number: str) -> tuple[Item, Key] | None:
         given = {line.strip() for line in function.lines_of_reference()}
         for changes in (function.left_out, function.replaced):
-            found: list[tuple[tuple, Changed, tuple[Item, Key]]] = []
-            for changed in function.changed(changes(self._some)):
-                if apart := [i for i in changed.differs if _is_short(function.cases[i])]:
-                    item = self._reason_item(function, number, changed, function.simplest(apart)[0])
-                    order = (changed.change.before in given, _raising(changed) > 0.5)
-                    found.append((order, changed, item))
-                    if not any(order):
-                        break
-            if found:
-                _, changed, item = min(found, key=lambda each: each[0])
-                return item if self.is_steady(function, changed) else None
+            if item := self._first(function, self._reasons(function, number, changes, given)):
+                return item
         return None
+
+    def _reasons(
+        self, function: Function, number: str, changes: Callable[..., Iterator[Any]], given: set[str]
+    ) -> Iterator[Candidate]:
+        for changed in function.changed(changes(self._some)):
+            if apart := [i for i in changed.differs if _is_short(function.cases[i])]:
+                order = (changed.change.before in given, _raising(changed) > 0.5)
+                yield order, changed, self._reason_item(function, number, changed, function.simplest(apart)[0])
 
     def _reason_item(self, function: Function, number: str, changed: Changed, i: int) -> tuple[Item, Key]:
         line = changed.line

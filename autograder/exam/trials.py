@@ -40,7 +40,7 @@ ROUNDS = 12  # of draws, for so many different cases
 LONGER = 30  # letters by which a mended line may be longer
 LETTERS = 4000  # of the code that is shown
 SECONDS = (20.0, 120.0)  # of own time for all cases at once, in a lab on rushlight and in one on torch
-OWN_SECONDS = (240.0, 900.0)  # for all that is tried of one student's code: then the course's own takes its place
+OWN_SECONDS = (120.0, 600.0)  # for all that is tried of one student's code: then the course's own takes its place
 
 # A function that looks at itself, at its caller or at the time may do otherwise in an exam than on the cases that it was tried on
 PLAIN_MODULES = {
@@ -236,12 +236,14 @@ class Function:
             return f"it differs from torch in {len(differs)} of {len(self.cases)} cases"
         return "" if self.cases else "there are no cases"
 
-    def is_steady(self, changed: Changed) -> bool:
-        """Whether a new process has the same results again: a function may count its calls, or draw by chance."""
+    def is_right_again(self) -> bool:
+        """Whether the function is right in a new process: it may count its calls, or draw by chance."""
         self.close()
         again = self.run(self.cell)
-        if not again or self._differing(again):
-            return False
+        return bool(again) and not self._differing(again)
+
+    def gives_again(self, changed: Changed) -> bool:
+        """Whether the changed copy has the same results in a new process. It may read memory that nobody has written."""
         self.close()
         again = self.run(changed.change.source)
         return len(again) == len(changed.results) and not any(map(difference, again, changed.results))
