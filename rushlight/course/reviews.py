@@ -58,7 +58,7 @@ def review_softmax() -> Decisions:
 
     Source: `torch/_decomp/decompositions.py`, `_softmax`.
     """
-    usual: dict[str, Any] = {"sizes": [2, 2], "dim": 1, "dtype": "float32"}
+    usual = {"sizes": [2, 2], "dim": 1, "dtype": "float32"}
     return {
         "a": None,
         "b": usual | {"values": [0, 0, 0, 1]},
@@ -81,7 +81,7 @@ def review_quotient() -> Decisions:
 
     Source: `torch/_inductor/sizevars.py`, `simplify_with_ranges`.
     """
-    usual: dict[str, Any] = {"sizes": [2], "coefficients": [1], "offset": 0, "divisor": 2}
+    usual = {"sizes": [2], "coefficients": [1], "offset": 0, "divisor": 2}
     return {
         "a": usual | {"offset": 1},
         "b": None,
