@@ -52,8 +52,10 @@ def in_words(error: Exception) -> str:
 
 def _expected_errors() -> tuple[type[Exception], ...]:
     from ..engine.observe import GradingError, NotGraded  # imports numpy
+    from ..exam.paper import NotOpened
+    from ..model import Unreadable
 
-    return LookupError, BuildError, GradingError, NotGraded, ModuleNotFoundError, OSError
+    return LookupError, BuildError, GradingError, NotGraded, NotOpened, Unreadable, ModuleNotFoundError, OSError
 
 
 class _Commands(click.Group):

@@ -14,6 +14,8 @@ from ..text import printable
 from .base import app, lang, out, progress_bar, short
 from .instructors import _class, _need_sandbox, _released
 
+PRACTICE = "practice"  # the folder, and the student of its papers
+
 
 class _Exam(click.Group):
     """`exam LAB...` draws: a first word that is no command of the group is a lab."""
@@ -152,17 +154,20 @@ def _practise(labs: list[Lab]) -> int:
         for lab in labs
         if lab.work_path.exists()
     }
-    folder = WORK / "practice"
-    folder.mkdir(parents=True, exist_ok=True)
     name = exam_on(labs, labs[0].course).name
-    number = next(i for i in range(1, 10_000) if not (folder / f"{name}-{i}{SUFFIX}").exists())
-    path, seed, word = folder / f"{name}-{number}{SUFFIX}", secrets.randbits(64), new_word()
+    folders = (WORK / PRACTICE / f"{name}-{number}" for number in range(1, 10_000))
+    folder = next(each for each in folders if not each.exists())
+    path, seed, word = folder / f"{PRACTICE}{SUFFIX}", secrets.randbits(64), new_word()
     with progress_bar() as progress:
-        drawn = exam_of(name, "practice", Material(labs, seed, progress), cells, False, seed)
+        drawn = exam_of(name, PRACTICE, Material(labs, seed, progress), cells, False, seed)
+    folder.mkdir(parents=True)
     seal(drawn.paper, word, path)
     out.print(speak("The word that opens it is {word}. Ctrl-C shows the marks.", word=word), markup=False)
     serve(path, folder)
-    taken = read(path.with_suffix(ANSWERS), drawn.paper)
+    if not (answers := path.with_suffix(ANSWERS)).exists():
+        out.print(speak("The paper was not opened."))
+        return 0
+    taken = read(answers, drawn.paper)
     marks = mark(drawn, taken.answers, isolated=False)
     rubric = {each: key.rubric for each, key in drawn.keys.items() if key.rubric}
     page = write_feedback(

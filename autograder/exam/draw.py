@@ -509,8 +509,11 @@ def program_of(check: Check) -> str:
 
 
 def _add_used(tree: ast.AST, names: dict[str, Any], found: dict[str, str]) -> None:
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.Name) or node.id in found or node.id not in names:
+    every = [*ast.walk(tree)]
+    bound = {node.arg for node in every if isinstance(node, ast.arg)}
+    bound |= {node.id for node in every if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    for node in every:
+        if not isinstance(node, ast.Name) or node.id in bound or node.id in found or node.id not in names:
             continue
         value = names[node.id]
         if isinstance(value, (bool, int, float, str, list, tuple, set, dict)) and len(repr(value)) <= 100:

@@ -1,14 +1,16 @@
 """The items of an exam: from a student's own code, each with an answer, none with a trivial one, and marked by running."""
 
 import random
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
 from sweep import sweep
 
 from autograder.classroom import walk
+from autograder.cli import exam as cli_exam
 from autograder.engine.observe import difference, is_error
-from autograder.exam import class_exams
+from autograder.exam import class_exams, desk, draw, paper
 from autograder.exam.draw import FIND, PREDICT, REASON, RESULTS, Drawing, Exam, Key, Material, exam_of, program_of
 from autograder.exam.marking import mark
 from autograder.exam.paper import Field, Item, Paper
@@ -135,9 +137,9 @@ def test_another_line_counts_if_it_mends_the_function(line, is_right):
     exercise, name = "aten.strided.contiguous_strides", "1.sizes"
     before, changed = (cell(exercise, CHANGED.format(text)) for text in ("", " + 1"))
     fields = [Field(name, "", "value", 2.0, "[]"), Field("1.line", "", "value", 1.0)]
-    paper = Paper("exam_01a", "ada", "K7", 40, "en", [Item("1", "", [], fields)], "s3cret")
+    made = Paper("exam_01a", "ada", "K7", 40, "en", [Item("1", "", [], fields)], "s3cret")
     key = Key(FIND, LAB, checks_of(Lab(LAB))[exercise].name, before, changed, 4, parameters={"sizes": []})
-    marks = mark(Exam(paper, {"1": key}), {name: "[5]", "1.line": line})
+    marks = mark(Exam(made, {"1": key}), {name: "[5]", "1.line": line})
     assert marks.earned == {name: 2.0 * is_right, "1.line": 1.0 * is_right}
 
 
@@ -277,3 +279,31 @@ def test_every_lab_has_an_exam_or_says_that_it_has_too_little(lab):
         assert "name another lab as well" in str(error)
     else:
         assert len(exam.paper.items) == 5
+
+
+@pytest.mark.parametrize("is_opened", [True, False])
+def test_practice_ends_with_the_marks(is_opened, exam, tmp_path, monkeypatch, capsys):
+    practised = replace(exam, paper=replace(exam.paper, student="practice"))
+
+    def take(path, folder):
+        if is_opened:
+            student = paper.opened(path, "abcd").student
+            with closing(desk.begin_or_resume(folder / f"{student}{desk.SUFFIX}", practised.paper)) as answers:
+                for name, text in right_answers(exam).items():
+                    answers.append("answer", field=name, value=text)
+                answers.append("ended")
+
+    monkeypatch.setattr(cli_exam, "WORK", tmp_path)
+    monkeypatch.setattr(draw, "Material", lambda *_: None)
+    monkeypatch.setattr(draw, "exam_of", lambda *_: practised)
+    monkeypatch.setattr(paper, "new_word", lambda: "abcd")
+    monkeypatch.setattr(desk, "serve", take)
+    monkeypatch.setattr(cli_exam.webbrowser, "open", lambda address: None)
+    for number in (1, 2):
+        assert cli_exam._practise([Lab(LAB)]) == 0
+        said = capsys.readouterr().out
+        assert (
+            ("11 of 11 points" in said)
+            == is_opened
+            == (tmp_path / f"practice/exam_01a-{number}/practice.html").exists()
+        )
