@@ -1,26 +1,23 @@
 """Cases of a student: which wrong bodies they catch, and what is no case."""
 
 import ast
-import copy
 import inspect
 import json
 import textwrap
 from contextlib import closing
 from itertools import combinations, product
 
-import nbformat
 import pytest
+from hidden_texts import assert_hidden, verdicts_on
 
 from autograder.checks.cases import breaking
 from autograder.engine import breaks
 from autograder.engine.check import find, function_of, registry
-from autograder.engine.edition import edition
 from autograder.engine.observe import difference, observe
 from autograder.engine.patients import PATIENTS, SEALED, read, sealed
-from autograder.engine.run import run
 from autograder.engine.subject import RushlightSide
 from autograder.engine.verdict import DISAGREED, PASSED
-from autograder.model import Lab, exercise_name
+from autograder.model import Lab
 
 SMALL = 3000  # cases of a file, of which each body runs on all
 PATHS = [path for path in sorted(PATIENTS.glob("0*/*.py")) if not path.stem.startswith("review_")]
@@ -211,43 +208,18 @@ def test_a_body_that_ends_its_process_is_caught_and_the_next_one_runs(judge, mon
 
 # A student's process -------------------------------------------------------------------------------------------------
 
-LOOKS_FOR_BODIES = """
-@exercise(rl.breaks)
-def breaks_is_contiguous():
-    import gc, pathlib, sys
-
-    texts, frame = [], sys._getframe()
-    while frame:
-        texts += [value for names in (frame.f_locals, frame.f_globals) for value in names.values() if type(value) is str]
-        texts += [value for value in frame.f_code.co_consts if type(value) is str]
-        frame = frame.f_back
-    texts += [value for value in gc.get_objects() if type(value) is str]
-    for place in {*map(pathlib.Path, sys.path)}:
-        for pattern in ("autograder/**/*.*", "rushlight/course/breaks.py"):
-            texts += [path.read_text(errors="replace") for path in place.glob(pattern) if path.is_file()]
-    raise LookupError(len(texts) > 50, [word for word in BACKWARDS if any(word[::-1] in text for text in texts)])
-"""
 WORDS = ["stride < expected", "strides[:-3:-1]", "repeated elements of one kind", '"strides": [7, 9]']
 
 
 def test_no_body_and_no_answer_is_in_the_process_of_a_student(judge, isolated):
-    lab = Lab("01a_views")
-    texts = [path.read_text(errors="replace") for path in edition(lab).rglob("*.py")]
-    assert not [word for word in WORDS if any(word in text for text in texts)]
-    notebook = nbformat.from_dict(copy.deepcopy(lab.release.nodes))
-    cell = next(cell for cell in notebook.cells if exercise_name(cell) == exercise_of(NUMBER))
-    cell.source = f"BACKWARDS = {[word[::-1] for word in WORDS]}\n{LOOKS_FOR_BODIES}"
-    verdict = run(notebook, lab, judge)[exercise_of(NUMBER)]
-    assert verdict.message == "LookupError: (True, [])"
+    assert_hidden(judge, Lab("01a_views"), exercise_of(NUMBER), WORDS)
 
 
 def test_cases_that_change_with_each_call_earn_what_the_cases_of_each_check_catch(judge, isolated):
     lab = Lab("01a_views")
-    notebook = nbformat.from_dict(copy.deepcopy(lab.release.nodes))
-    cell = next(cell for cell in notebook.cells if exercise_name(cell) == exercise_of(NUMBER))
     answers = [function_of(exercise_of(NUMBER))(), *([USUAL] * 2)]
-    cell.source = f"left = {answers}\n@exercise(rl.breaks)\ndef breaks_is_contiguous():\n    return left.pop(0)"
-    verdicts = run(notebook, lab, judge)
+    source = f"left = {answers}\n@exercise(rl.breaks)\ndef breaks_is_contiguous():\n    return left.pop(0)"
+    verdicts = verdicts_on(judge, lab, exercise_of(NUMBER), source)
     assert [verdict.passed for name, verdict in verdicts.items() if name.startswith(breaks.EXERCISES)] == [
         True,
         False,

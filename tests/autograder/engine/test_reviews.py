@@ -1,7 +1,6 @@
 """Reviews of a student: which changes are right, which cases prove a mistake, and what is no review."""
 
 import ast
-import copy
 import inspect
 import json
 import math
@@ -9,21 +8,19 @@ import textwrap
 from contextlib import closing
 from itertools import product
 
-import nbformat
 import pytest
+from hidden_texts import assert_hidden, verdicts_on
 
 from autograder.author.mutants import graded_checks
 from autograder.checks.cases import reviewing
 from autograder.engine import reviews
 from autograder.engine.breaks import Runs
 from autograder.engine.check import find, function_of, registry
-from autograder.engine.edition import edition
 from autograder.engine.observe import difference, observe
 from autograder.engine.patients import PATIENTS, SEALED, sealed
-from autograder.engine.run import run
 from autograder.engine.subject import RushlightSide
 from autograder.engine.verdict import DISAGREED, PASSED
-from autograder.model import Lab, exercise_name, lab_names
+from autograder.model import Lab, lab_names
 
 NUMBERS = [f"{path.parent.name}.{path.stem}" for path in sorted(PATIENTS.glob("0*/review_*.py"))]
 NUMBER = "02b.review_parse_argument"
@@ -271,43 +268,18 @@ def test_a_changed_body_that_ends_its_process_differs(judge, monkeypatch):
 
 # A student's process -------------------------------------------------------------------------------------------------
 
-LOOKS_FOR_ANSWERS = """
-@exercise(rl.reviews)
-def review_parse_argument():
-    import gc, pathlib, sys
-
-    texts, frame = [], sys._getframe()
-    while frame:
-        texts += [value for names in (frame.f_locals, frame.f_globals) for value in names.values() if type(value) is str]
-        texts += [value for value in frame.f_code.co_consts if type(value) is str]
-        frame = frame.f_back
-    texts += [value for value in gc.get_objects() if type(value) is str]
-    for place in {*map(pathlib.Path, sys.path)}:
-        for pattern in ("autograder/**/*.*", "rushlight/course/reviews.py"):
-            texts += [path.read_text(errors="replace") for path in place.glob(pattern) if path.is_file()]
-    raise LookupError(len(texts) > 50, [word for word in BACKWARDS if any(word[::-1] in text for text in texts)])
-"""
 WORDS = ["_ARGUMENT.search", "ask for forgiveness", "takes part in every match", '{"text": "-x"}', "WRONG = {"]
 
 
 def test_no_change_and_no_answer_is_in_the_process_of_a_student(judge, isolated):
-    lab = Lab(lab_of(NUMBER))
-    texts = [path.read_text(errors="replace") for path in edition(lab).rglob("*.py")]
-    assert not [word for word in WORDS if any(word in text for text in texts)]
-    notebook = nbformat.from_dict(copy.deepcopy(lab.release.nodes))
-    cell = next(cell for cell in notebook.cells if exercise_name(cell) == exercise_of(NUMBER))
-    cell.source = f"BACKWARDS = {[word[::-1] for word in WORDS]}\n{LOOKS_FOR_ANSWERS}"
-    verdict = run(notebook, lab, judge)[exercise_of(NUMBER)]
-    assert verdict.message == "LookupError: (True, [])"
+    assert_hidden(judge, Lab(lab_of(NUMBER)), exercise_of(NUMBER), WORDS)
 
 
 def test_a_review_that_changes_with_each_call_earns_what_each_check_gets(judge, isolated):
     lab = Lab(lab_of(NUMBER))
-    notebook = nbformat.from_dict(copy.deepcopy(lab.release.nodes))
-    cell = next(cell for cell in notebook.cells if exercise_name(cell) == exercise_of(NUMBER))
     answers = [reference(), *([dict.fromkeys("abcde")] * 2)]
-    cell.source = f"left = {answers}\n@exercise(rl.reviews)\ndef review_parse_argument():\n    return left.pop(0)"
-    verdicts = run(notebook, lab, judge)
+    source = f"left = {answers}\n@exercise(rl.reviews)\ndef review_parse_argument():\n    return left.pop(0)"
+    verdicts = verdicts_on(judge, lab, exercise_of(NUMBER), source)
     passed = [verdict.passed for name, verdict in verdicts.items() if name.startswith(reviews.EXERCISES)]
     assert passed == [True, *[False] * (len(passed) - 1)]
 
