@@ -177,7 +177,7 @@ class Drawing:
             return True
         if self.functions[function.exercise] is not function:
             return False
-        if not function.is_right_again():
+        if not function.is_right_again:
             self._take_reference(function.lab, function.exercise, "it does not give the same each time")
             return False
         return function.gives_again(changed)

@@ -236,6 +236,7 @@ class Function:
             return f"it differs from torch in {len(differs)} of {len(self.cases)} cases"
         return "" if self.cases else "there are no cases"
 
+    @cached_property
     def is_right_again(self) -> bool:
         """Whether the function is right in a new process: it may count its calls, or draw by chance."""
         self.close()
