@@ -322,7 +322,7 @@ def execute(notebook: NotebookNode) -> NotebookNode:
             resources={"metadata": {"path": str(COURSE)}},
             coalesce_streams=True,  # a line arrives in a random number of parts
             extra_arguments=["--log-level=ERROR"],
-        ).execute(env=os.environ | {"LANGUAGE": ENGLISH})
+        ).execute(env=os.environ | {"LANGUAGE": ENGLISH, "XDG_STATE_HOME": os.devnull})  # no first answers are kept
     except CellExecutionError as error:
         raise BuildError(f"a cell fails with {error.ename}: {error.evalue}") from None
     for cell in notebook.cells:

@@ -13,6 +13,8 @@ from inspect import signature
 from operator import itemgetter
 from typing import Any
 
+from rushlight.course import draws
+
 from ..engine.observe import Tree, difference
 
 DTYPES = ("bool", "uint8", "int32", "int64", "float16", "float32", "float64")
@@ -114,6 +116,27 @@ def predicted(programs: dict[str, str], draws: int = 2) -> dict[str, Any]:
     edges = rows("program", *((name,) for name in programs))
     shown = {"show": lambda torch, program: programs[program], "prediction": True}
     return {"cases": drawn(program=[*programs]), "edges": edges, "draws": draws} | shown
+
+
+PARTS = ".one", ".two", ".three", ""  # of the checks of a prediction: one for each point, the last one for all
+
+
+def predicting(prediction: str, part: str) -> dict[str, Any]:
+    """The arguments of `@program` for a part of a prediction whose programs are drawn for each student.
+
+    The oracle of all points takes the number of a program. Each program is an edge, so that torch's answers are recorded.
+    """
+
+    def examine(judge: Any, given: Tree, case: dict | None) -> Any:
+        from ..engine.predictions import marked  # not in the sandbox
+
+        return marked(judge, prediction, PARTS.index(part) + 1, given)
+
+    common = {"cases": lambda st: st.just({}), "examine": examine, "prediction": True}
+    if part:
+        return common | {"edges": [{}]}
+    edges = [{}, *rows("number", *((number,) for number in range(draws.POOL)))]
+    return common | {"edges": edges, "show": lambda torch, number=0: draws.program(prediction, number)}
 
 
 # Cases of a student --------------------------------------------------------------------------------------------------

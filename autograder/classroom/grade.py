@@ -128,6 +128,12 @@ class Row:
         pairs = self.aliases.items()
         return [phrase(f"{name} only calls {other}, which the lab does not name") for name, other in pairs]
 
+    def drawn_for_others(self) -> list[str]:
+        """A line for each prediction about programs of another name. It keeps its points: a person decides."""
+        names = {check: verdict.get("drawn_for", "") for check, verdict in self.verdicts.items()}
+        others = [check for check, name in names.items() if name and name.strip().casefold() != self.student.casefold()]
+        return [phrase(f"{short_name(check)} is about the programs of {printable(names[check])}") for check in others]
+
     def remark(self) -> str:
         if self.problem:
             return printable("; ".join(filter(None, [self.problem, self.in_group])))
@@ -139,7 +145,7 @@ class Row:
         for outcome in outcomes:
             names = [check for check in self.verdicts if self.outcome(check) == outcome]
             parts.append(f"{outcome}: {_listed(names)}")
-        parts += [*self.joined, *self.borrowed()]
+        parts += [*self.joined, *self.borrowed(), *self.drawn_for_others()]
         if self.others:
             parts.append(f"not graded, beside the submission: {', '.join(map(printable, self.others[:3]))}")
         return "; ".join(parts)

@@ -287,7 +287,7 @@ def _cell(row: Row, check: str, link: str) -> str:
 def _remarks(rows: list[Row]) -> str:
     said = [(row.student, row.problem) for row in rows if row.problem]
     said += [(row.student, line) for row in rows for line in (row.again, row.late()) if line]
-    said += [(row.student, line) for row in rows for line in (*row.joined, *row.borrowed())]
+    said += [(row.student, line) for row in rows for line in (*row.joined, *row.borrowed(), *row.drawn_for_others())]
     said += [
         (row.student, f"{speak('changed check cells, put back for grading')}: {', '.join(row.edited)}")
         for row in rows

@@ -210,7 +210,7 @@ _KINDS: dict[str, Any] = {
     "given": str,
     "seal": str,
 }
-_KINDS |= {"notes": list, "counts": dict}
+_KINDS |= {"notes": list, "counts": dict, "drawn_for": str}
 
 
 def verdict_in(cell: dict | None) -> dict:

@@ -101,6 +101,11 @@ class Check:
         """Whether the answer is torch's. It is not if the oracle uses neither torch nor a tensor of the case."""
         return self.torch_program is None or _uses_torch(self.torch_program) or any(map(_has_tensor, self.edges))
 
+    @property
+    def is_drawn(self) -> bool:
+        """Whether it is a prediction whose programs are drawn for each student."""
+        return self.prediction and self.examine is not None
+
     @cached_property
     def exercise(self) -> str:
         """The exercise, the path of its function below `rushlight`. The check's name may add the name of a part."""

@@ -162,6 +162,7 @@ def outputs_of(verdict: Verdict) -> list[NotebookNode]:
     summary = {"outcome": verdict.outcome, "seconds": round(verdict.seconds, 3), "message": verdict.message}
     summary |= {"notes": verdict.notes} if verdict.notes else {}
     summary |= {"counts": verdict.counts} if verdict.counts else {}
+    summary |= {"drawn_for": verdict.drawn_for} if verdict.drawn_for else {}
     summary |= {} if verdict.case is None else {"case": verdict.listing or describe(verdict.case)}
     summary |= {} if verdict.case is None else {"given": json.dumps(verdict.case)}  # for a replay
     outputs = [{"output_type": "display_data", "data": shown, "metadata": {"rushlight": summary}}]

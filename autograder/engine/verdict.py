@@ -58,6 +58,7 @@ class Verdict:
     frames: list[list] = field(default_factory=list)  # of an exception: [function, line, text of the line]
     notes: list[str] = field(default_factory=list)  # added by grading
     counts: dict[str, int] = field(default_factory=dict)  # what an answer that passes asks for, if the check counts it
+    drawn_for: str = ""  # the name that has drawn the programs of a prediction
 
     @property
     def passed(self) -> bool:
@@ -114,6 +115,8 @@ class Verdict:
     def rows(self) -> list[tuple[str, str]]:
         """The rows of the table below its headline. Their names are English."""
         rows = [(phrase("note"), speak(note)) for note in self.notes]
+        if self.drawn_for:
+            rows.insert(0, (phrase("note"), speak("the programs are those of {name}", name=self.drawn_for)))
         if self.message and self.outcome not in (DISAGREED, NEEDS_TORCH) and not self.was_examined:
             rows.insert(0, (phrase("why"), speak(self.message)))
         if self.case is not None:

@@ -20,12 +20,14 @@ from pathlib import Path
 from textwrap import indent
 from typing import Any
 
+from rushlight.course import draws
+
 from ..author.mutants import arithmetic, constant, replaceable_nodes
 from ..classroom import walk
 from ..classroom.explain import answers_of, graded
 from ..classroom.oral import limited
 from ..classroom.restore import StudentNotebook
-from ..engine.check import Check, function_of, registry, shown_source, source
+from ..engine.check import Check, find, function_of, registry, shown_source, source
 from ..engine.judge import Judge
 from ..engine.observe import Tree, difference, is_error, result_of, show
 from ..language import language, speak
@@ -547,7 +549,7 @@ MAKERS: dict[str, list[Callable[[Drawing, Function, str], tuple[Item, Key] | Non
 
 @dataclass(frozen=True)
 class Variant:
-    """A program of a lab's prediction with one place changed, and torch's answer."""
+    """A program of a lab's prediction that is none of the lab's own, and torch's answer."""
 
     check: str
     lab: str
@@ -563,19 +565,14 @@ def _variants(labs: Sequence[Lab], judge: Judge, draw: random.Random) -> Iterato
 
 
 def _variants_of(check: Check, judge: Judge, draw: random.Random) -> Iterator[Variant]:
-    programs = _table(check)
-    names = [name for name in programs if name != "example"]
-    known = [*judge.answers(check, [{"program": name} for name in programs])] if names else []
-    texts = {text: name for name in names for text in _changed_programs(programs[name])}
+    if check.is_drawn:
+        known, programs = list[Tree](), _other_programs(check, judge, draw)
+    else:
+        names = [name for name in _table(check) if name != "example"]
+        known = judge.answers(check, [{"program": name} for name in _table(check)]) if names else []
+        programs = _programs_nearby(check, names, judge, draw)
     made = 0
-    for text in draw.sample([*texts], min(len(texts), 2 * VARIANTS)):
-        programs["variant"] = text
-        try:
-            answer = judge.answer(check, {"program": "variant"})
-        except Exception:  # a program that does not run, or an oracle that reads no text
-            continue
-        finally:
-            del programs["variant"]
+    for text, answer in programs:
         if not answer or is_error(answer) or any(difference(answer, other) is None for other in known):
             continue
         if len(json.dumps(answer)) > 400 or not _is_written(answer):
@@ -585,6 +582,28 @@ def _variants_of(check: Check, judge: Judge, draw: random.Random) -> Iterator[Va
         made += 1
         if made == VARIANTS:
             return
+
+
+def _other_programs(check: Check, judge: Judge, draw: random.Random) -> Iterator[tuple[str, Tree]]:
+    """Programs of a prediction's grammar that no student has in the lab, and torch's answers."""
+    assert check.show is not None
+    for number in draw.sample(range(draws.POOL, 10 * draws.POOL), 2 * VARIANTS):
+        yield check.show(None, number), judge.answer(check, {"number": number})
+
+
+def _programs_nearby(check: Check, names: list[str], judge: Judge, draw: random.Random) -> Iterator[tuple[str, Tree]]:
+    """The programs of a lab's prediction with one place changed, and torch's answers."""
+    programs = _table(check)
+    texts = {text: name for name in names for text in _changed_programs(programs[name])}
+    for text in draw.sample([*texts], min(len(texts), 2 * VARIANTS)):
+        programs["variant"] = text
+        try:
+            answer = judge.answer(check, {"program": "variant"})
+        except Exception:  # a program that does not run, or an oracle that reads no text
+            continue
+        finally:
+            del programs["variant"]
+        yield text, answer
 
 
 def _table(check: Check) -> dict[str, str]:
@@ -633,6 +652,7 @@ def _prediction(number: str, variant: Variant) -> tuple[Item, Key]:
         _contract(variant.check),
         speak("What is it for this program?"),
         _code(variant.program),
+        *([speak("Your answer is what the lab has under one letter.")] if find(variant.check).is_drawn else []),
     ]
     fields = [Field(f"{number}.a", speak("The whole answer"), "value", 2.0)]
     right = [f"`{as_text(plain(variant.answer))}`"]

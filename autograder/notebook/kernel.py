@@ -414,7 +414,11 @@ def _answer_quietly(name: str, case: dict, printed: dict[str, str]) -> Tree:
     with contextlib.redirect_stdout(output):
         (observed,) = answer(name, [case])
     printed[_key(case)] = output.getvalue()[:MAX_OUTPUT]
-    return observed
+    if not find(name).is_drawn:
+        return observed
+    from .first_answers import first_answer  # as `limits` above
+
+    return first_answer(name, observed)
 
 
 def _key(case: dict) -> str:

@@ -104,7 +104,7 @@ def breaks_check_inplace() -> list[dict[str, bool | list[str]]]:
 
     - `"clone"`, `"detach"`, `"view"`, `"first"` (`x[0]`), and `"unbind"`, of whose views the first is kept;
     - `"view in no_grad"`, `"view in inference mode"` and `"view in a Function"`: a view with the flag of such a view;
-    - `"write"` and `"write in no_grad"`: `x.add_(weight)`;
+    - `"write"` and `"write in no_grad"`: `x.add_(weight)`, where `weight` has no dimensions;
     - `"write to the base"`: the same for `x._base`, or for x if x is no view. The view is kept.
 
     The program ends at the first write that is refused. A case catches each body with another end than torch.

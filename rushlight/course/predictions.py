@@ -17,35 +17,28 @@ NOT_SHOWN = {
 }  # fmt: skip
 
 
-def kernels_run(program: str) -> list[str]:
-    """The kernels that run below the comment in a program of `KERNELS`, in order.
+def kernels_run() -> dict[str, str | list[str]]:
+    """The kernels that run below the comment in each of your programs, in order.
 
-    >>> print(KERNELS["example"])
-    x = xp.ones(3)
-    # the call:
-    y = x.exp()
-    >>> kernels_run("example")
-    ['AutogradCPU exp', 'CPU exp']
-
-    Args:
-        program: a key of `KERNELS`.
+    `draws.programs("kernels_run", "Ada")` has the programs of a student with this name. For `y = x.exp()` of a tensor `x` on
+    the CPU, the prediction is the list of "AutogradCPU exp" and "CPU exp".
 
     Returns:
-        a list with a string for each kernel: the key under which the dispatcher found it, a space, and the operator without its
-        overload. A key that falls through has no kernel. Kernels of backends (`CPU`, `Meta`) may call operators themselves. These
-        calls are left out. But the calls of a composite kernel with an implicit gradient are listed, also if it runs under the
-        key of a backend.
+        a dict with your name under "name", and a list of strings under each letter from "a" to "d", and for the second draw
+        from "e" to "h". There is a string for each kernel: the key under which the dispatcher found it, a space, and the
+        operator without its overload. A key that falls through has no kernel. Kernels of backends (`CPU`, `Meta`) may call
+        operators themselves. These calls are left out. But the calls of a composite kernel with an implicit gradient are
+        listed, also if it runs under the key of a backend.
 
     Source: `aten/src/ATen/core/dispatch/Dispatcher.h`, `Dispatcher::call` and `Dispatcher::redispatch`.
     """
     return {
-        "example": ["AutogradCPU exp", "CPU exp"],
-        "no_grad": ["AutogradCPU add_", "ADInplaceOrView add_", "CPU add_"],
-        "inference": ["CPU matmul", "CPU mm"],
-        "factory": ["BackendSelect ones", "CPU ones", "AutogradCPU t", "ADInplaceOrView t", "CPU t"],
-        "meta": ["AutogradMeta matmul", "AutogradMeta mm", "Meta mm", "AutogradMeta mul", "Meta mul"],
-        "autocast": ["AutocastCPU matmul", "AutogradCPU matmul", "AutogradCPU mm", "CPU mm", "AutogradCPU exp", "CPU exp"],
-    }[program]  # fmt: skip
+        "name": "Ada",
+        "a": ["AutogradCPU exp", "CPU exp", "AutocastCPU matmul", "AutogradCPU matmul", "AutogradCPU mm", "CPU mm"],
+        "b": ["AutogradMeta matmul", "AutogradMeta mm", "Meta mm", "AutogradMeta matmul", "AutogradMeta mm", "Meta mm"],
+        "c": ["CPU matmul", "CPU mm", "CPU mul"],
+        "d": ["BackendSelect ones", "CPU ones", "AutogradCPU matmul", "AutogradCPU mm", "CPU mm"],
+    }
 
 
 def device_keys(program: str) -> list[str]:
@@ -79,49 +72,94 @@ def device_keys(program: str) -> list[str]:
     }[program]
 
 
-def backward_order(program: str) -> list[str]:
-    """The nodes that `loss.backward()` runs in a program of `BACKWARD`, in the order in which the engine runs them.
+def backward_order() -> dict[str, str | list[str]]:
+    """The nodes that `loss.backward()` runs in each of your programs, in the order in which the engine runs them.
 
-    For `loss = x.exp().sum()` with a leaf `x` that is the list of "SumBackward0", "ExpBackward0" and "AccumulateGrad".
-
-    Args:
-        program: a key of `BACKWARD`.
+    `draws.programs("backward_order", "Ada")` has the programs of a student with this name. For `loss = x.exp().sum()` with a leaf
+    `x` that requires grad, the prediction is the list of "SumBackward0", "ExpBackward0" and "AccumulateGrad".
 
     Returns:
-        a list with the name of each node, a string. Each leaf has an `AccumulateGrad` of its own, with an entry of its own.
+        a dict with your name under "name", and a list of names of nodes under each letter from "a" to "d", and for the second draw
+        from "e" to "h". A node has the name of its operator, such as "MulBackward0" for `*` and for `mul_`. Each leaf has an
+        `AccumulateGrad` of its own, with an entry of its own.
 
     Source: `torch/csrc/autograd/engine.cpp`, `Engine::evaluate_function`.
     """
     return {
-        "exp": ["SumBackward0", "MulBackward0", "ExpBackward0", "AccumulateGrad"],
-        "head": ["NllLossBackward0", "LogSoftmaxBackward0", "AddmmBackward0", "AccumulateGrad", "TBackward0", "AccumulateGrad"],
-        "detach": ["SumBackward0", "MulBackward0", "MulBackward0", "SliceBackward0", "SliceBackward0", "AccumulateGrad"],
-        "diamond": ["SumBackward0", "MulBackward0", "AddBackward0", "TanhBackward0", "SigmoidBackward0", "AccumulateGrad"],
-        "no_grad": ["SumBackward0", "ReluBackward0", "DivBackward0", "AccumulateGrad"],
-    }[program]  # fmt: skip
+        "name": "Ada",
+        "a": [
+            "SumBackward0",
+            "MulBackward0",
+            "CosBackward0",
+            "SubBackward0",
+            "SinBackward0",
+            "AddBackward0",
+            "AccumulateGrad",
+            "MulBackward0",
+            "AccumulateGrad",
+        ],
+        "b": [
+            "SumBackward0",
+            "MulBackward0",
+            "AddBackward0",
+            "UnsqueezeBackward0",
+            "MulBackward0",
+            "CosBackward0",
+            "AccumulateGrad",
+        ],
+        "c": ["SumBackward0", "AddBackward0", "MulBackward0", "AddBackward0", "SigmoidBackward0", "AccumulateGrad"],
+        "d": [
+            "SumBackward0",
+            "MulBackward0",
+            "ExpBackward0",
+            "MulBackward0",
+            "DivBackward0",
+            "AccumulateGrad",
+            "AccumulateGrad",
+        ],
+    }
 
 
-def saved_tensors(program: str) -> list[str]:
-    """The tensors that the nodes of a program of `SAVED` have saved when `loss` has been computed.
+def saved_tensors() -> dict[str, str | list[str]]:
+    """The tensors that the nodes of each of your programs have saved when `loss` has been computed.
 
-    For `loss = x.exp().sum()` that is the list of "ExpBackward0.result" alone. `sum` saves sizes, which are not a tensor.
-
-    Args:
-        program: a key of `SAVED`.
+    `draws.programs("saved_tensors", "Ada")` has the programs of a student with this name. For `loss = x.exp().sum()` with a leaf
+    `x` that requires grad, the prediction is the list of "ExpBackward0.result" alone. `sum` saves sizes, which are not a tensor.
 
     Returns:
-        a list of strings: a node's name, a dot, and the name that `derivatives.yaml` has for the tensor: `self`, `other` or
-        `result`, and for `mm` `self` or `mat2`. First those of the node that runs first in the backward pass. Those of one node
-        are in alphabetical order.
+        a dict with your name under "name", and a list of strings under each letter from "a" to "d", and for the second draw from
+        "e" to "h". A string is a node's name, a dot, and the name that `derivatives.yaml` has for the tensor: `self`, `other` or
+        `result`. First come those of the node that runs first in the backward pass. Those of one node are in alphabetical order.
 
     Source: `tools/autograd/derivatives.yaml`; `torch/csrc/autograd/saved_variable.cpp`.
     """
     return {
-        "constant": ["MulBackward0.other"],
-        "both": ["MulBackward0.other", "MulBackward0.self", "ExpBackward0.result"],
-        "result": ["SigmoidBackward0.result", "ReluBackward0.result"],
-        "input": ["MmBackward0.self"],
-    }[program]
+        "name": "Ada",
+        "a": ["ExpBackward0.result", "DivBackward0.other"],
+        "b": [
+            "DivBackward0.other",
+            "DivBackward0.self",
+            "MulBackward0.other",
+            "MulBackward0.self",
+            "SqrtBackward0.result",
+            "MulBackward0.other",
+            "MulBackward0.self",
+        ],
+        "c": [
+            "DivBackward0.other",
+            "DivBackward0.self",
+            "SigmoidBackward0.result",
+            "DivBackward0.other",
+            "DivBackward0.self",
+        ],
+        "d": [
+            "MulBackward0.other",
+            "MulBackward0.self",
+            "MulBackward0.self",
+            "MulBackward0.other",
+            "MulBackward0.self",
+        ],
+    }
 
 
 def shrink(program: str) -> str:
@@ -197,39 +235,31 @@ def logged_by(line: str) -> str:
     }[line]
 
 
-def captured_graphs(program: str) -> list[str]:
-    """The graphs that `torch.compile(f)` captures while `f` of a program of `CAPTURES` is called with each of `calls`.
+def captured_graphs() -> dict[str, str | list[str]]:
+    """The graphs that `torch.compile(f)` captures while `f` of each of your programs is called with each of `calls`.
 
     The settings are torch's defaults, so a number or a size becomes a symbol when it has changed once.
 
-    >>> print(CAPTURES["example"])
-    def f(x):
-        y = x.sin() * 2
-        print(end="")
-        return y + 1
-    calls = [(xp.ones(3),), (xp.ones(3),), (xp.ones(2, 3),)]
-    >>> captured_graphs("example")
-    ['1: sin mul, print', '1: add, return', '3: sin mul, print', '3: add, return']
-
-    Args:
-        program: a key of `CAPTURES`.
+    `draws.programs("captured_graphs", "Ada")` has the programs of a student with this name. If `f` is `y = x.sin() * 2`, then
+    `print(end="")`, then `return y + 1`, and is called with a tensor of size 3 twice, the prediction is the list of
+    "1: sin mul, print" and "1: add, return". A call with a tensor of sizes (2, 3) adds "3: sin mul, print" and "3: add, return".
 
     Returns:
-        a list or a tuple with a string for each new graph that has an operator, in the order in which they are captured. The
-        string has the number of the call, which begins at 1, a colon, the operators in order, a comma, and why the graph ends.
-        Between these parts, and between operators, is one space. An operator has its method's name, or `add` for `+`, `mul` for
-        `*` and `gt` for `>`. A graph ends at "return", at a "branch" on data, at an "item", or at a "print".
+        a dict with your name under "name", and a list of strings under each letter from "a" to "d", and for the second draw
+        from "e" to "h". There is a string for each new graph that has an operator, in the order in which they are captured. It
+        has the number of the call, which begins at 1, a colon, the operators in order, a comma, and why the graph ends. Between
+        these parts, and between operators, is one space. An operator has its method's name, or `add` for `+`, `mul` for `*` and
+        `gt` for `>`. A graph ends at "return", at a "branch" on data, or at a "print".
 
     Source: `torch/_dynamo/output_graph.py`, `OutputGraph.compile_subgraph`.
     """
     return {
-        "example": ["1: sin mul, print", "1: add, return", "3: sin mul, print", "3: add, return"],
-        "length": ["1: add, return", "3: add, return", "4: mul add, return"],
-        "number": ["1: mul, return", "3: mul, return"],
-        "branch": ["1: sin sum gt, branch", "1: relu, return"],
-        "item": ["1: exp max, item", "1: log mul, return", "3: log, return"],
-        "inner": ["1: sin, print", "1: mul, print", "1: add, return", "1: cos, return"],
-    }[program]
+        "name": "Ada",
+        "a": ["1: exp cos tanh mul, return", "3: exp cos tanh mul, return"],
+        "b": ["1: cos mul mean gt, branch", "1: sin, return", "3: cos mul mean gt, branch"],
+        "c": ["1: cos add tanh add, return", "2: cos add add, return", "4: cos add add, return"],
+        "d": ["1: add sum gt, branch", "1: sin, return"],
+    }
 
 
 def generated_by(line: str) -> str:
@@ -272,25 +302,18 @@ def generated_by(line: str) -> str:
     }[line]
 
 
-def kernels_and_buffers(program: str) -> list[str]:
-    """The kernels and library calls of a compiled function, a program of `FUSED`, each with the bytes that are allocated for it.
+def kernels_and_buffers() -> dict[str, str | list[str]]:
+    """The kernels and library calls of each of your functions as it is compiled, and the bytes that are allocated for each.
 
-    The function is compiled for the CPU, with Inductor's defaults and without autograd, for float32 tensors of `sizes`.
-
-    >>> print(FUSED["example"])
-    def f(x):
-        return x.relu() + 1
-    sizes = [(20, 30)]
-    >>> kernels_and_buffers("example")
-    ['add relu 2400']
-
-    Args:
-        program: a key of `FUSED`.
+    A function is compiled for the CPU, with Inductor's defaults and without autograd, for float32 tensors of `sizes`.
+    `draws.programs("kernels_and_buffers", "Ada")` has the functions of a student with this name. For `x.relu() + 1` of a tensor of
+    sizes (20, 30), the prediction is the list of "add relu 2400" alone.
 
     Returns:
-        a list with a string for each call in the wrapper, in order: the operators in the kernel, each once, in alphabetical
-        order, then the bytes of all buffers that the wrapper allocates for this call, with one space between any two. A library
-        call has one operator, `mm` for `@`. In a kernel, `+` is `add`, `/` is `div` and `-x` is `neg`. The bytes are 0 if all
+        a dict with your name under "name", and a list of strings under each letter from "a" to "d", and for the second draw
+        from "e" to "h". There is a string for each call in the wrapper, in order: the operators in the kernel, each once, in
+        alphabetical order, then the bytes of all buffers that the wrapper allocates for this call, with one space between any
+        two. A library call has one operator, `mm` for `@`. In a kernel, `+` is `add` and `*` is `mul`. The bytes are 0 if all
         results take over the memory of earlier buffers. The arguments of the function are never overwritten. On the CPU, the
         loop nests between two library calls are in one kernel. Two nests that read the same tensor in the same loops run
         together, where the first of them has to run.
@@ -298,13 +321,12 @@ def kernels_and_buffers(program: str) -> list[str]:
     Source: `torch/_inductor/scheduler.py`, `Scheduler.fuse_nodes`; `torch/_inductor/codegen/wrapper.py`, `AllocateLine`.
     """
     return {
-        "example": ["add relu 2400"],
-        "chain": ["mm 3600", "add sin 0", "mm 3600", "cos 0"],
-        "rows": ["div exp sum 4920"],
-        "shared": ["exp neg sum 5360"],
-        "kept": ["mm 3600", "relu 3600", "mm 3600"],
-        "side": ["cos sin 7200", "mm 3600", "add 0"],
-    }[program]
+        "name": "Ada",
+        "a": ["mm 2400", "add exp relu sum 80"],
+        "b": ["mul neg 4800", "mm 4800"],
+        "c": ["add mul sin 7200"],
+        "d": ["add neg relu sum 120"],
+    }
 
 
 def collectives_of_a_step(program: str) -> list[str]:
@@ -423,33 +445,26 @@ def observed_nodes(program: str) -> list[str]:
     }[program]
 
 
-def quantized_values(program: str) -> list[int]:
-    """The numbers in `y` at the end of a program of `QUANTIZED`. `quantize_per_tensor` is that of
-    `torch.ops.quantized_decomposed`.
+def quantized_values() -> dict[str, str | list[int]]:
+    """The numbers in `y` at the end of each of your programs. `quantize_per_tensor` is that of `torch.ops.quantized_decomposed`.
 
-    >>> print(QUANTIZED["example"])
-    x = torch.tensor([-1.0, 0.0, 1.0, 1.1])
-    y = quantize_per_tensor(x, 0.5, 10, 0, 255, torch.uint8)
-    >>> quantized_values("example")
-    [8, 10, 12, 12]
-
-    Args:
-        program: a key of `QUANTIZED`.
+    `draws.programs("quantized_values", "Ada")` has the programs of a student with this name. For
+    `quantize_per_tensor(x, 0.5, 10, 0, 255, torch.uint8)` of the numbers -1.0, 0.0, 1.0 and 1.1, the prediction is
+    `[8, 10, 12, 12]`.
 
     Returns:
-        a list with an integer for each element of `y`. A gradient of 1.0 is 1.
+        a dict with your name under "name", and a list under each letter from "a" to "d", and for the second draw from "e" to
+        "h". It has an integer for each element of `y`. A gradient of 1.0 is 1.
 
     Source: `torch/ao/quantization/fx/_decomposed.py`; `aten/src/ATen/native/quantized/AffineQuantizer.cpp`.
     """
     return {
-        "example": [8, 10, 12, 12],
-        "halves": [1, 3, 3, 1],
-        "older": [2, 2, 4, 0],
-        "range": [-8, -8, 7, 7, 7],
-        "observed": [0, 0, 2, 15],
-        "symmetric": [0, 7, -8, 2],
-        "gradient": [1, 1, 0, 1, 0],
-    }[program]
+        "name": "Ada",
+        "a": [0, 0, 7, 15],
+        "b": [0, -8, 2, -5],
+        "c": [1, 0, 1, 0, 1],
+        "d": [-6, -4, -6, 7, 7],
+    }
 
 
 def exported_sizes(program: str) -> list[str]:

@@ -34,7 +34,7 @@ from rushlight.c10.schema import (
     split_at_commas,
     unbind,
 )
-from rushlight.course import reviews
+from rushlight.course import predictions, reviews
 from rushlight.library import invoke
 
 from ..shared import copied, edited
@@ -634,29 +634,16 @@ call_mode__expects_a_result = edited(
 )
 
 
-def kernels_run__no_autograd_kernel_without_grad_mode(program):
-    return {
-        "example": ["AutogradCPU exp", "CPU exp"],
-        "no_grad": ["ADInplaceOrView add_", "CPU add_"],
-        "inference": ["CPU matmul", "CPU mm"],
-        "factory": ["BackendSelect ones", "CPU ones", "AutogradCPU t", "ADInplaceOrView t", "CPU t"],
-        "meta": ["AutogradMeta matmul", "AutogradMeta mm", "Meta mm", "AutogradMeta mul", "Meta mul"],
-        "autocast": [
-            *["AutocastCPU matmul", "AutogradCPU matmul", "AutogradCPU mm", "CPU mm"],
-            *["AutogradCPU exp", "CPU exp"],
-        ],
-    }[program]
-
-
-def kernels_run__a_composite_kernel_begins_below_autograd(program):
-    return {
-        "example": ["AutogradCPU exp", "CPU exp"],
-        "no_grad": ["AutogradCPU add_", "ADInplaceOrView add_", "CPU add_"],
-        "inference": ["CPU matmul", "CPU mm"],
-        "factory": ["BackendSelect ones", "CPU ones", "AutogradCPU t", "ADInplaceOrView t", "CPU t"],
-        "meta": ["AutogradMeta matmul", "Meta mm", "AutogradMeta mul", "Meta mul"],
-        "autocast": ["AutocastCPU matmul", "AutogradCPU matmul", "CPU mm", "AutogradCPU exp", "CPU exp"],
-    }[program]
+kernels_run__no_autograd_kernel_without_grad_mode = edited(
+    predictions.kernels_run,
+    (
+        '"AutogradMeta matmul", "AutogradMeta mm", "Meta mm", "AutogradMeta matmul", "AutogradMeta mm", "Meta mm"',
+        '"Meta matmul", "Meta mm", "Meta matmul", "Meta mm"',
+    ),
+)
+kernels_run__a_composite_kernel_begins_below_autograd = edited(
+    predictions.kernels_run, ('"AutogradCPU mm", "CPU mm"', '"CPU mm"'), ('"AutogradMeta mm", ', "")
+)
 
 
 _parse_schema = copied(schema.parse_schema)

@@ -8,8 +8,9 @@ from rushlight.aten.strided import Tensor
 from rushlight.autograd import history
 from rushlight.autograd.graph import NO_EDGE, Edge, grad_accumulator, with_edge
 from rushlight.c10.memory_formats import contiguous_format
+from rushlight.course import predictions
 
-from ..shared import OwnRuntimeError
+from ..shared import OwnRuntimeError, copied
 
 # The graph
 
@@ -125,53 +126,61 @@ def copy_slices__from_zeros(function, grad, base, view):
     return [result, *gradients[1:]]
 
 
-# A function of one's own, and what is made of it
+# Predictions
 
 
-def backward_order__by_match(program):
-    match program:
-        case "exp":
-            return ("SumBackward0", "MulBackward0", "ExpBackward0", "AccumulateGrad")
-        case "head":
-            linear = ["AddmmBackward0", "AccumulateGrad", "TBackward0", "AccumulateGrad"]
-            return ["NllLossBackward0", "LogSoftmaxBackward0", *linear]
-        case "detach":
-            return ["SumBackward0", *["MulBackward0"] * 2, *["SliceBackward0"] * 2, "AccumulateGrad"]
-        case "diamond":
-            return [f"{name}Backward0" for name in ["Sum", "Mul", "Add", "Tanh", "Sigmoid"]] + ["AccumulateGrad"]
-        case "no_grad":
-            return ["SumBackward0", "ReluBackward0", "DivBackward0", "AccumulateGrad"]
+_backward_order = copied(predictions.backward_order)
 
 
-def backward_order__from_a_text(program):
+def backward_order__in_the_second_draw_too():
+    right = _backward_order()
+    return {"h": [], "g": [], "f": [], "e": ["SumBackward0"]} | {key: right[key] for key in reversed(right)}
+
+
+def backward_order__from_a_text():
     text = """
-    exp: Sum Mul Exp
-    head: NllLoss LogSoftmax Addmm . T
-    detach: Sum Mul Mul Slice Slice
-    diamond: Sum Mul Add Tanh Sigmoid
-    no_grad: Sum Relu Div
+    a: Sum Mul Cos Sub Sin Add . Mul .
+    b: Sum Mul Add Unsqueeze Mul Cos .
+    c: Sum Add Mul Add Sigmoid .
+    d: Sum Mul Exp Mul Div . .
     """
     lines = dict(line.split(":") for line in text.split("\n") if ":" in line)
-    names = {key.strip(): value.split() for key, value in lines.items()}[program]
-    return [f"{name}Backward0" if name != "." else "AccumulateGrad" for name in [*names, "."]]
-
-
-def saved_tensors__by_if(program):
-    if program == "constant":
-        return ["MulBackward0.other"]
-    if program == "both":
-        return ["MulBackward0.other", "MulBackward0.self", "ExpBackward0.result"]
-    return ["MmBackward0.self"] if program == "input" else ["SigmoidBackward0.result", "ReluBackward0.result"]
-
-
-def saved_tensors__as_tuples(program):
-    saved = {
-        "constant": (("Mul", "other"),),
-        "both": (("Mul", "other"), ("Mul", "self"), ("Exp", "result")),
-        "result": (("Sigmoid", "result"), ("Relu", "result")),
-        "input": (("Mm", "self"),),
+    full = {".": "AccumulateGrad"}
+    names = {
+        key.strip(): [full.get(name, f"{name}Backward0") for name in value.split()] for key, value in lines.items()
     }
-    return tuple(f"{node}Backward0.{name}" for node, name in saved[program])
+    return {"name": "Ada", **names}
+
+
+def saved_tensors__by_functions():
+    def both(name):
+        return [f"{name}Backward0.other", f"{name}Backward0.self"]
+
+    answer = dict(name="Ada")
+    answer["a"] = ["ExpBackward0.result", both("Div")[0]]
+    answer["b"] = both("Div") + both("Mul") + ["SqrtBackward0.result"] + both("Mul")
+    answer["c"] = [*both("Div"), "SigmoidBackward0.result", *both("Div")]
+    answer["d"] = [*both("Mul"), both("Mul")[1], *both("Mul")]
+    return answer
+
+
+def saved_tensors__in_tuples():
+    saved = {
+        "a": (("Exp", "result"), ("Div", "other")),
+        "b": (
+            ("Div", "other"),
+            ("Div", "self"),
+            ("Mul", "other"),
+            ("Mul", "self"),
+            ("Sqrt", "result"),
+            ("Mul", "other"),
+            ("Mul", "self"),
+        ),
+        "c": (("Div", "other"), ("Div", "self"), ("Sigmoid", "result"), ("Div", "other"), ("Div", "self")),
+        "d": (("Mul", "other"), ("Mul", "self"), ("Mul", "self"), ("Mul", "other"), ("Mul", "self")),
+    }
+    full = {letter: tuple(f"{node}Backward0.{name}" for node, name in pairs) for letter, pairs in saved.items()}
+    return {"name": "Ada"} | full
 
 
 # Cases

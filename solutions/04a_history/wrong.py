@@ -8,8 +8,7 @@ from rushlight.aten.strided import Tensor
 from rushlight.autograd import graph, history
 from rushlight.autograd.graph import NO_EDGE, Edge, grad_accumulator, with_edge
 from rushlight.c10.memory_formats import contiguous_format
-from rushlight.course import breaks
-from rushlight.course.predictions import saved_tensors
+from rushlight.course import breaks, predictions
 
 from ..shared import copied, edited
 
@@ -183,33 +182,26 @@ def copy_slices__shows_the_function_what_is_written_over(function, grad, base, v
 # A function of one's own, and what is made of it
 
 
-def backward_order__with_the_weight_before_the_bias(program):
-    return {
-        "exp": ["SumBackward0", "MulBackward0", "ExpBackward0", "AccumulateGrad"],
-        "head": [
-            "NllLossBackward0",
-            "LogSoftmaxBackward0",
-            "AddmmBackward0",
-            "TBackward0",
-            "AccumulateGrad",
-            "AccumulateGrad",
-        ],
-        "detach": ["SumBackward0", *["MulBackward0"] * 2, *["SliceBackward0"] * 2, "AccumulateGrad"],
-        "diamond": [
-            "SumBackward0",
-            "MulBackward0",
-            "AddBackward0",
-            "TanhBackward0",
-            "SigmoidBackward0",
-            "AccumulateGrad",
-        ],
-        "no_grad": ["SumBackward0", "ReluBackward0", "DivBackward0", "AccumulateGrad"],
-    }[program]
+_backward_order = copied(predictions.backward_order)
+
+backward_order__with_the_accumulators_last = edited(
+    predictions.backward_order,
+    (
+        '            "AccumulateGrad",\n            "MulBackward0",\n',
+        '            "MulBackward0",\n            "AccumulateGrad",\n',
+    ),
+)
+backward_order__for_another_name = edited(predictions.backward_order, ('"Ada"', '"Bob"'))
+
+
+def backward_order__for_three_programs():
+    return {key: value for key, value in _backward_order().items() if key != "d"}
 
 
 saved_tensors__both_factors_always = edited(
-    saved_tensors, ('["MulBackward0.other"]', '["MulBackward0.other", "MulBackward0.self"]')
+    predictions.saved_tensors, ('"DivBackward0.other"]', '"DivBackward0.other", "DivBackward0.self"]')
 )
+saved_tensors__without_a_name = edited(predictions.saved_tensors, ('"name": "Ada",', ""))
 
 
 # Sentences that are easily passed over

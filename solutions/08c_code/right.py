@@ -12,10 +12,13 @@ import re
 
 import numpy
 
+from rushlight.course import predictions
 from rushlight.inductor import memory
 from rushlight.inductor.cpp import TYPES, emit, literal
 from rushlight.inductor.ir import Constant, Load
 from rushlight.inductor.triton_code import POINTER_SIZES
+
+from ..shared import copied
 
 # ---- loops ---------------------------------------------------------------------------------------------------------
 
@@ -253,32 +256,17 @@ def cache_key__of_one_list(texts, command, machine):
     return hashlib.blake2b(whole.encode(), digest_size=12).hexdigest()
 
 
-def kernels_and_buffers__by_match(program):
-    match program:
-        case "example":
-            return ("add relu 2400",)
-        case "chain":
-            return ["mm 3600", "add sin 0", "mm 3600", "cos 0"]
-        case "rows":
-            return [f"div exp sum {4 * (30 * 40 + 30)}"]
-        case "shared":
-            return [f"exp neg sum {4 * (30 * 40 + 2 * 40 + 2 * 30)}"]
-        case "kept":
-            return ["mm 3600", "relu 3600", "mm 3600"]
-        case "side":
-            return [f"cos sin {2 * 3600}", "mm 3600", "add 0"]
+_kernels_and_buffers = copied(predictions.kernels_and_buffers)
 
 
-def kernels_and_buffers__from_elements(program):
-    calls = {
-        "example": [("relu add", 600)],
-        "chain": [("mm", 900), ("sin add", 0), ("mm", 900), ("cos", 0)],
-        "rows": [("exp sum div", 1230)],
-        "shared": [("exp neg sum", 1340)],
-        "kept": [("mm", 900), ("relu", 900), ("mm", 900)],
-        "side": [("sin cos", 1800), ("mm", 900), ("add", 0)],
-    }
-    return [" ".join([*sorted(names.split()), str(4 * numel)]) for names, numel in calls[program]]
+def kernels_and_buffers__with_a_second_draw():
+    right = _kernels_and_buffers()
+    return {"h": [], "g": [], "f": [], "e": []} | {key: right[key] for key in reversed(right)}
+
+
+def kernels_and_buffers__in_tuples():
+    right = _kernels_and_buffers()
+    return {key: value if key == "name" else tuple(value) for key, value in right.items()}
 
 
 def last_uses__by_joining_lists(steps, outputs):

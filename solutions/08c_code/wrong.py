@@ -7,7 +7,7 @@ import hashlib
 import unicodedata
 import zlib
 
-from rushlight.course.predictions import kernels_and_buffers
+from rushlight.course import predictions
 from rushlight.inductor import memory, triton_code
 from rushlight.inductor.cpp import TYPES, emit, literal
 from rushlight.inductor.ir import Constant, Load
@@ -415,14 +415,11 @@ def cache_key__of_sorted_words(texts, command, machine):
     return hashlib.sha256(whole.encode()).hexdigest()[:24]
 
 
-kernels_and_buffers__each_result_its_own_buffer = edited(
-    kernels_and_buffers,
-    ('["mm 3600", "add sin 0", "mm 3600", "cos 0"]', '["mm 3600", "add sin 3600", "mm 3600", "cos 3600"]'),
-    ('"div exp sum 4920"', '"div exp sum 9720"'),
-    ('"add 0"', '"add 3600"'),
+kernels_and_buffers__a_buffer_for_an_exponential_with_one_user = edited(
+    predictions.kernels_and_buffers, ("sum 80", "sum 2480")
 )
-kernels_and_buffers__no_buffer_for_an_exponential = edited(
-    kernels_and_buffers, ('"exp neg sum 5360"', '"exp neg sum 560"')
+kernels_and_buffers__in_the_order_of_the_program = edited(
+    predictions.kernels_and_buffers, ("mul neg", "neg mul"), ("add exp relu", "exp relu add")
 )
 
 

@@ -12,6 +12,9 @@ import numpy as np
 import rushlight as rl
 from rushlight.ao.quantization.affine import _check_bounds, as_float32
 from rushlight.aten.generated import functions as F
+from rushlight.course import predictions
+
+from ..shared import copied
 
 # Numbers
 
@@ -330,36 +333,14 @@ def fake_quantize__with_masks(self, scale, zero_point, quant_min, quant_max):
 # Predictions
 
 
-def quantized_values__by_match(program):
-    match program:
-        case "example":
-            return (8, 10, 12, 12)
-        case "halves":
-            return [round(each) + 1 for each in (0.5, 1.5, 2.5, -0.5)]
-        case "older":
-            return [round(each + 1) for each in (0.5, 1.5, 2.5, -0.5)]
-        case "range":
-            return [-8, -8, 7, 7, 7]
-        case "observed":
-            return [0, 0, 2, 15]
-        case "symmetric":
-            return [0, 7, -8, 2]
-        case "gradient":
-            return [1, 1, 0, 1, 0]
+_quantized_values = copied(predictions.quantized_values)
 
 
-def quantized_values__calculated(program):
-    def stored(values, scale, zero_point, low, high):
-        return [int(min(max(round(each / scale) + zero_point, low), high)) for each in values]
+def quantized_values__with_a_second_draw():
+    right = _quantized_values()
+    return {"h": [], "g": [], "f": [], "e": []} | {key: right[key] for key in reversed(right)}
 
-    if program == "older":
-        return [round(each / 0.5 + 1) for each in (0.25, 0.75, 1.25, -0.25)]
-    if program == "gradient":
-        return [int(-4 <= round(each / 0.5) <= 3) for each in (-2.25, -2.0, 1.75, 1.5, 2.0)]
-    return {
-        "example": lambda: stored((-1.0, 0.0, 1.0, 1.1), 0.5, 10, 0, 255),
-        "halves": lambda: stored((0.25, 0.75, 1.25, -0.25), 0.5, 1, 0, 255),
-        "range": lambda: stored((-10.0, -1.0, 0.875, 1.0, 1e9), 0.125, 0, -8, 7),
-        "observed": lambda: [0, *stored((0.0, 1.0, 8.0), 0.5, 0, 0, 15)],
-        "symmetric": lambda: [0, *stored((7.5, -7.5, 2.5), 1.0, 0, -8, 7)],
-    }[program]()
+
+def quantized_values__in_tuples():
+    right = _quantized_values()
+    return {key: value if key == "name" else tuple(value) for key, value in right.items()}

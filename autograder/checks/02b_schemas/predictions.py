@@ -5,26 +5,28 @@ from __future__ import annotations
 import warnings
 from contextlib import contextmanager
 
-from rushlight.course.predictions import KERNELS
+from rushlight.course import draws
 
 from ...engine.check import program
-from ..cases import predicted
+from ..cases import PARTS, predicting
 from .autocast import _called
 
 _KEYS = ("BackendSelect", "AutocastCPU", "AutogradCPU", "AutogradMeta", "ADInplaceOrView", "CPU", "Meta")
 
 
-@program("course.predictions.kernels_run", **predicted(KERNELS), disposable=True)
-def kernels_run(rl, program):
-    return list(rl.course.predictions.kernels_run(program))
+for part in PARTS:
+
+    @program(f"course.predictions.kernels_run{part}", **predicting("kernels_run", part), disposable=True)
+    def kernels_run(rl, number=0):
+        return rl.course.predictions.kernels_run()
 
 
 @kernels_run.oracle
-def kernels_in_order(torch, program):
-    setup, _, calls = KERNELS[program].partition("# the call")
+def kernels_in_order(torch, number=0):
+    setup, _, calls = draws.program("kernels_run", number).partition("# the call")
     names = {"xp": torch}
     exec(setup, names)
-    calls = compile(calls.partition(":\n")[2], program, "exec")
+    calls = compile(calls.partition(":\n")[2], "calls", "exec")
     _, operators = _called(torch, lambda: exec(calls, dict(names)))  # `add_` may run twice: its values are not compared
     with _recorded(torch, {*operators}) as ran:
         exec(calls, names)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from rushlight.course.predictions import BACKWARD, SAVED
+from rushlight.course import draws
 
 from ...engine.check import program
-from ..cases import predicted
+from ..cases import PARTS, predicting
 from ..shared_04 import Graph, node_name
 
 
@@ -23,21 +23,26 @@ def order(torch, text):
     return [(node_name(node).rpartition("::")[2], saved[node]) for node in ran]
 
 
-@program("course.predictions.backward_order", **predicted(BACKWARD, draws=len(BACKWARD)))
-def backward_order(rl, program):
-    return list(rl.course.predictions.backward_order(program))
+for part in PARTS:
+
+    @program(f"course.predictions.backward_order{part}", **predicting("backward_order", part))
+    def backward_order(rl, number=0):
+        return rl.course.predictions.backward_order()
 
 
 @backward_order.oracle
-def nodes_in_order(torch, program):
-    return [name for name, _ in order(torch, BACKWARD[program])]
+def nodes_in_order(torch, number=0):
+    return [name for name, _ in order(torch, draws.program("backward_order", number))]
 
 
-@program("course.predictions.saved_tensors", **predicted(SAVED, draws=len(SAVED)))
-def saved_tensors(rl, program):
-    return list(rl.course.predictions.saved_tensors(program))
+for part in PARTS:
+
+    @program(f"course.predictions.saved_tensors{part}", **predicting("saved_tensors", part))
+    def saved_tensors(rl, number=0):
+        return rl.course.predictions.saved_tensors()
 
 
 @saved_tensors.oracle
-def saved_in_order(torch, program):
-    return [f"{name}.{saved}" for name, all_saved in order(torch, SAVED[program]) for saved in all_saved]
+def saved_in_order(torch, number=0):
+    ran = order(torch, draws.program("saved_tensors", number))
+    return [f"{name}.{saved}" for name, all_saved in ran for saved in all_saved]

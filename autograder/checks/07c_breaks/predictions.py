@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from rushlight.course.predictions import CAPTURES
+from rushlight.course import draws
 
 from ...engine.check import program
-from ..cases import define, predicted
+from ..cases import PARTS, define, predicting
 
 _ENDS = {  # how torch's reason for the end of a graph begins
     "return_value": "return", "generic_jump": "branch", "Unsupported Tensor.item()": "item",
@@ -13,14 +13,16 @@ _ENDS = {  # how torch's reason for the end of a graph begins
 }  # fmt: skip
 
 
-@program("course.predictions.captured_graphs", **predicted(CAPTURES))
-def captured_graphs(rl, program):
-    return list(rl.course.predictions.captured_graphs(program))
+for part in PARTS:
+
+    @program(f"course.predictions.captured_graphs{part}", **predicting("captured_graphs", part))
+    def captured_graphs(rl, number=0):
+        return rl.course.predictions.captured_graphs()
 
 
 @captured_graphs.oracle
-def graphs_of_calls(torch, program):
-    function, new, lines = define(torch, CAPTURES[program]), [], []
+def graphs_of_calls(torch, number=0):
+    function, new, lines = define(torch, draws.program("captured_graphs", number)), [], []
 
     def collect(gm, example_inputs):
         nodes = [node.target for node in gm.graph.nodes if node.op in ("call_function", "call_method")]

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import ast
-from functools import cache
 
-from rushlight.course.predictions import FUSED
+from rushlight.course import draws
 
 from ...engine.check import program
-from ..cases import predicted
+from ..cases import PARTS, predicting
 from ..shared_08 import _torch_dumps
 
+for part in PARTS:
 
-@program("course.predictions.kernels_and_buffers", **predicted(FUSED), disposable=True)
-def kernels_and_buffers(rl, program):
-    return list(rl.course.predictions.kernels_and_buffers(program))
+    @program(
+        f"course.predictions.kernels_and_buffers{part}", **predicting("kernels_and_buffers", part), disposable=True
+    )
+    def kernels_and_buffers(rl, number=0):
+        return rl.course.predictions.kernels_and_buffers()
 
 
 @kernels_and_buffers.oracle
-def calls_of_the_wrapper(torch, program):
-    dump, kernels, nbytes = _dumps()[program], [], 0
+def calls_of_the_wrapper(torch, number=0):
+    dump, kernels, nbytes = _dumps(number), [], 0
     for what, name, *more in dump["events"]:
         if what == "allocate":
             nbytes += more[0]
@@ -32,12 +34,8 @@ def calls_of_the_wrapper(torch, program):
     return kernels
 
 
-@cache
-def _dumps():
-    """By name, each program as Inductor compiles it, up to the text. This process ends afterwards."""
-    programs = []
-    for text in FUSED.values():
-        source, _, sizes = text.partition("\nsizes = ")
-        inputs = [[[*shape], None, "float32"] for shape in ast.literal_eval(sizes)]
-        programs.append({"source": source, "inputs": inputs, "isa": "none", "threads": 1})
-    return dict(zip(FUSED, _torch_dumps()._all(programs), strict=True))
+def _dumps(number):
+    """A program as Inductor compiles it, up to the text. This process ends afterwards."""
+    source, _, sizes = draws.program("kernels_and_buffers", number).partition("\nsizes = ")
+    inputs = [[[*shape], None, "float32"] for shape in ast.literal_eval(sizes)]
+    return _torch_dumps()._all([{"source": source, "inputs": inputs, "isa": "none", "threads": 1}])[0]

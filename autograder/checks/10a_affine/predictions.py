@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import warnings
 
-from rushlight.course.predictions import QUANTIZED
+from rushlight.course import draws
 
 from ...engine.check import program
-from ..cases import predicted
+from ..cases import PARTS, predicting
 
+for part in PARTS:
 
-@program("course.predictions.quantized_values", **predicted(QUANTIZED, draws=len(QUANTIZED)))
-def quantized_values(rl, program):
-    return list(rl.course.predictions.quantized_values(program))
+    @program(f"course.predictions.quantized_values{part}", **predicting("quantized_values", part))
+    def quantized_values(rl, number=0):
+        return rl.course.predictions.quantized_values()
 
 
 @quantized_values.oracle
-def values_of_programs(torch, program):
+def values_of_programs(torch, number=0):
     from torch.ao.quantization import MinMaxObserver
     from torch.ao.quantization.fx import _decomposed
 
@@ -26,5 +27,5 @@ def values_of_programs(torch, program):
     names = {"torch": torch, "MinMaxObserver": MinMaxObserver, "quantize_per_tensor": quantize_per_tensor}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # quantised tensors are deprecated
-        exec(QUANTIZED[program], names)
+        exec(draws.program("quantized_values", number), names)
     return [int(number) for number in names["y"].tolist()]

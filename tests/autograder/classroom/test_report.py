@@ -188,6 +188,14 @@ def test_a_body_that_only_calls_what_the_lab_does_not_name_is_told_to_the_instru
         assert "contiguous_strides only calls dense_strides" in page(alias) and "only calls" in alias.remark()
 
 
+def test_a_prediction_about_the_programs_of_another_name_is_told_to_the_instructor(page):
+    check = "course.predictions.backward_order"
+    for name, is_told in (("Bob", True), ("ada", False), (" Ada ", False)):
+        about = row("ada", 9)
+        about.verdicts[check] = {"outcome": "passed", "drawn_for": name}
+        assert (f"is about the programs of {name}" in page(about)) == is_told == ("the programs of" in about.remark())
+
+
 def test_no_solution_is_taken_for_an_alias():
     labs = Course().released_labs()
     solutions = [nbformat.read(ROOT / "solutions" / lab.name / f"{lab.name}.ipynb", as_version=4) for lab in labs]

@@ -449,8 +449,8 @@ def test_what_torch_could_not_answer_once_is_asked_again(monkeypatch, strides):
 @pytest.mark.parametrize(
     ("name", "error"),
     [
-        ("course.predictions.backward_order", ModuleNotFoundError("no module named 'that'")),
-        ("course.predictions.backward_order", RuntimeError("torch refuses the program")),
+        ("course.predictions.device_keys", ModuleNotFoundError("no module named 'that'")),
+        ("course.predictions.device_keys", RuntimeError("torch refuses the program")),
         ("aten.strided.slice", ModuleNotFoundError("no module named 'that'")),
         ("aten.strided.slice", NameError("name 'that' is not defined")),
     ],
@@ -761,21 +761,21 @@ def test_endless_recursion_is_shown_by_its_innermost_frames():
 def test_a_wrong_prediction_is_not_told_torchs_answer(judge):
     from rushlight.course import predictions
 
-    right = predictions.backward_order("exp")
+    right = predictions.device_keys("cuda")
     answers = {
-        "your first entry is wrong": ["ExpBackward0", "SumBackward0"],
-        "your first entry is right, your entry 2 is wrong": ["SumBackward0", "ExpBackward0"],
+        "your first entry is wrong": ["AutogradCUDA", "CUDA"],
+        "your first entry is right, your entry 2 is wrong": ["AutocastCUDA", "CUDA"],
         "your 2 entries are right, but others are missing": right[:2],
         "entries are missing: yours has none": [],
         "yours raises TypeError": 3,
         "yours raises KeyError": None,
     }
     for words, answer_of_mine in answers.items():
-        fill(predictions.backward_order, _saying(answer_of_mine))
-        verdict = judge.replay("course.predictions.backward_order", {"program": "exp"}, answer)
-        unplug(predictions.backward_order)
+        fill(predictions.device_keys, _saying(answer_of_mine))
+        verdict = judge.replay("course.predictions.device_keys", {"program": "cuda"}, answer)
+        unplug(predictions.device_keys)
         assert verdict.outcome == DISAGREED and words in verdict.message
-        assert "AccumulateGrad" not in str(verdict) and not verdict.oracle
+        assert "ADInplaceOrView" not in str(verdict) and not verdict.oracle
 
 
 def test_a_wrong_answer_in_the_clinic_is_not_told_a_program_on_torch(judge):
@@ -806,10 +806,10 @@ def test_a_wrong_prediction_of_one_number_is_not_told_torchs_answer(judge):
 def test_where_a_prediction_is_wrong_is_its_first_wrong_entry_and_torchs_is_not_marked(judge):
     from rushlight.course import predictions
 
-    fill(predictions.backward_order, lambda program: ["SumBackward0", "AccumulateGrad"])
-    verdict = judge.replay("course.predictions.backward_order", {"program": "exp"}, answer)
-    unplug(predictions.backward_order)
-    assert [verdict.mine[start:end] for start, end in verdict.mine_marks] == ["'AccumulateGrad'"]
+    fill(predictions.device_keys, lambda program: ["AutocastCUDA", "CUDA"])
+    verdict = judge.replay("course.predictions.device_keys", {"program": "cuda"}, answer)
+    unplug(predictions.device_keys)
+    assert [verdict.mine[start:end] for start, end in verdict.mine_marks] == ["'CUDA'"]
     assert not verdict.theirs_marks and not verdict.theirs and not verdict.layouts
 
 

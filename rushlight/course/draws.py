@@ -1,0 +1,270 @@
+"""Programs for predictions, drawn from a grammar for each student, so that no two students have the same ones.
+
+A grammar is a function that makes a program from a source of random numbers. It makes `POOL` programs, each by its number. They are
+the same on every machine. A student's name draws the numbers.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+POOL = 200  # programs of a grammar
+FIRST, SECOND = "abcd", "efgh"  # the letters of a student's programs: of the first draw and of the second one
+
+Grammar = Callable[[random.Random, str], str]  # from random numbers and a kind
+GRAMMARS: dict[str, tuple[Grammar, tuple[str, ...]]] = {}
+
+
+def grammar(*kinds: str) -> Callable[[Grammar], Grammar]:
+    """Decorator: the grammar of the programs of the prediction with this name. A student's programs are of all kinds in turn."""
+
+    def register(made: Grammar) -> Grammar:
+        GRAMMARS[made.__name__] = made, kinds
+        return made
+
+    return register
+
+
+def program(prediction: str, number: int) -> str:
+    """The program of this number, from 0 to `POOL - 1`, for a prediction such as `"backward_order"`."""
+    made, kinds = GRAMMARS[prediction]
+    return made(random.Random(f"{prediction} {number}"), kinds[number % len(kinds)])
+
+
+def numbers(prediction: str, name: str) -> dict[str, int]:
+    """The numbers of a student's programs by their letters."""
+    draw, kinds = random.Random(f"{prediction} for {name}"), len(GRAMMARS[prediction][1])
+    first, shuffled = draw.randrange(kinds), draw.sample(range(POOL), POOL)
+    drawn, texts = dict[str, int](), set[str]()
+    for kind, letter in enumerate(FIRST + SECOND, start=first):
+        of_kind = (number for number in shuffled if number % kinds == kind % kinds)
+        drawn[letter] = next(number for number in of_kind if program(prediction, number) not in texts)
+        texts.add(program(prediction, drawn[letter]))
+    return drawn
+
+
+def programs(prediction: str, name: str, letters: str = FIRST) -> dict[str, str]:
+    """A student's programs by their letters: those of the first draw, or with `draws.SECOND` those of the second one.
+
+    Args:
+        prediction: the name of an exercise, such as `"backward_order"`.
+        name: the student's name, as in the answer.
+    """
+    return {letter: program(prediction, numbers(prediction, name)[letter]) for letter in letters}
+
+
+# The dispatcher ------------------------------------------------------------------------------------------------------
+
+MODES = {
+    "": "",
+    "no_grad": "with xp.no_grad():",
+    "inference": "with xp.inference_mode():",
+    "autocast": 'with xp.autocast("cpu", dtype=xp.bfloat16):',
+}
+
+
+@grammar("no_grad", "inference", "", "autocast")
+def kernels_run(draw: random.Random, mode: str) -> str:
+    """Two calls on a tensor, with a mode, another device, or a factory function."""
+    meta = draw.random() < (0 if mode == "autocast" else 0.4)
+    x = "xp.ones(3, 3" + (', device="meta")' if meta else ")")
+    if mode == "autocast":
+        x += ".to(xp.bfloat16)"
+    elif mode != "no_grad" or draw.random() < 0.5:
+        x += draw.choice(["", ".requires_grad_()"])
+    in_place = mode == "no_grad" or "requires_grad" not in x
+    firsts = ["y = x.matmul(x)", "y = x.exp()", "y = x.t()", "y = x * x"]
+    if in_place:
+        firsts.append("y = x.add_(x)")
+    if not meta and mode != "autocast":
+        firsts.append("y = xp.ones(3, 3)")
+    seconds = ["z = y.matmul(x)", "z = y.exp()", "z = y.t()", "z = y * x", "z = y.matmul(y)"]
+    first, second = draw.choice(firsts), draw.choice(seconds)
+    indent = "    " if mode else ""
+    calls = [f"{indent}{first}", f"{indent}{second}"]
+    return "\n".join([f"x = {x}", "# the calls:", *filter(None, [MODES[mode]]), *calls])
+
+
+# The backward pass ---------------------------------------------------------------------------------------------------
+
+
+@grammar("detach", "in place", "view", "no_grad")
+def backward_order(draw: random.Random, special: str) -> str:
+    """A loss of one or two leaves with results that are used twice, in-place operators, views, and paths that end."""
+    lines = _leaves("w" if draw.random() < 0.4 else "")
+    values = ["x", "w"][: len(lines)]
+    steps = ["unary", "binary", draw.choice(["unary", "binary"])]
+    draw.shuffle(steps)
+    steps.insert(draw.randrange(1, 4), special)
+    for step, name in zip(steps, "abcd", strict=True):
+        newest, ended = values[-1], step in ("detach", "no_grad")
+        if step == "in place":
+            # Only on a result that no node has saved
+            lines.append(f"{name} = {newest} {draw.choice('+-')} {draw.choice(values)}")
+            lines.append(f"{name}.{draw.choice(['mul_(2)', 'sin_()', 'add_(1)'])}")
+        elif step == "no_grad":
+            lines += ["with xp.no_grad():", f"    {name} = {_unary(draw, newest)}"]
+        else:
+            lines.append(f"{name} = {_step(draw, step, newest, values)}")
+        values.insert(len(values) - 1 if ended else len(values), name)
+    return "\n".join(
+        [
+            *lines,
+            f"loss = ({values[-1]} {draw.choice('*/+')} {draw.choice(values[:-1])}).{draw.choice(['sum', 'mean'])}()",
+        ]
+    )
+
+
+@grammar("c", "w", "cw")
+def saved_tensors(draw: random.Random, others: str) -> str:
+    """A loss of leaves and constants, with products and functions of one argument."""
+    lines = _leaves(others)
+    values = [line.partition(" ")[0] for line in lines]
+    first = draw.choice(["unary", "binary"])
+    for step, name in zip([first, "unary", "binary", "binary"], "abde", strict=True):
+        lines.append(f"{name} = {_step(draw, step, values[-1] if name != 'a' else 'x', values, '***//+-')}")
+        values.append(name)
+    return "\n".join([*lines, "loss = e.sum()"])
+
+
+def _leaves(others: str) -> list[str]:
+    lines = ["x = xp.ones(4).requires_grad_()"]
+    for name in others:
+        lines.append(f"{name} = xp.full((4,), 2.0)" + ("" if name == "c" else ".requires_grad_()"))
+    return lines
+
+
+def _unary(draw: random.Random, operand: str) -> str:
+    return f"{operand}.{draw.choice(['exp', 'sin', 'cos', 'tanh', 'sigmoid', 'relu', 'neg', 'sqrt'])}()"
+
+
+def _step(draw: random.Random, step: str, newest: str, values: list[str], signs: str = "**/+-") -> str:
+    if step == "unary":
+        return _unary(draw, newest)
+    if step == "detach":
+        return f"{newest}.detach()"
+    if step == "view":
+        return f"{newest}.{draw.choice(['t()', 'view(4)', 'unsqueeze(0)'])}"
+    pair = [newest, draw.choice(values)]
+    draw.shuffle(pair)
+    return f"{pair[0]} {draw.choice(signs)} {pair[1]}"
+
+
+# What is captured ----------------------------------------------------------------------------------------------------
+
+CALLS = {
+    "values": ["(xp.ones(3),), (-xp.ones(3),), (xp.ones(3),)", "(-xp.ones(3),), (xp.ones(3),), (-xp.ones(3),)"],
+    "sizes": [
+        "(xp.ones(3),), (xp.ones(3),), (xp.ones(4),), (xp.ones(5),)",
+        "(xp.ones(3),), (xp.ones(4),), (xp.ones(3),), (xp.ones(6),)",
+        "(xp.ones(3),), (xp.ones(3),), (xp.ones(2, 3),), (xp.ones(2, 3),)",
+    ],
+    "numbers": ["(2, 2, 3, 4)", "(3, 4, 4, 5)", "(2, 5, 2, 6)"],
+    "lists": ["([1], [2], [], [1, 2], [3])", "([], [1], [1, 2], [3])", "([1, 2], [3], [4, 5], [])"],
+}
+
+
+@grammar(*CALLS)
+def captured_graphs(draw: random.Random, what: str) -> str:
+    """A function with a graph break, a branch or a helper, and calls with other values, sizes, numbers or lists."""
+    drawn = draw.choice(CALLS[what])
+    names = {"numbers": "x, k", "lists": "x, items"}.get(what, "x")
+    calls = f"[(xp.ones(3), {names[3:]}) for {names[3:]} in {drawn}]" if what in ("numbers", "lists") else f"[{drawn}]"
+    methods = draw.sample(["sin", "cos", "exp", "relu", "tanh"], 3)
+    function = "" if what == "values" else f".{methods[0]}()"
+    first = f"y = x{function} {draw.choice('*+')} {draw.choice(['2', 'k' if what == 'numbers' else '3'])}"
+    if what == "lists":
+        test, then = f"len(items) > {draw.choice([0, 1])}", f"y = y.{methods[1]}()"
+        middle = [f"if {test}:", f"    {then}"]
+    elif what == "values" or draw.random() < 0.3:
+        least = draw.choice([0, 1]) if what == "values" else 0
+        middle = [f"if y.{draw.choice(['sum', 'mean'])}() > {least}:", f"    return y.{methods[1]}()"]
+    else:
+        middle = ['print(end="")', f"y = y.{methods[1]}()"]
+    last = draw.choice(["return y", f"return y.{methods[2]}()", "return y + 1"])
+    body = [first, *middle, last]
+    if what != "values" and draw.random() < 0.5:
+        rest = ['print(end="")'] if draw.random() < 0.5 and "print" not in body[1] else []
+        body = [f"y = helper(x).{methods[1]}()", *rest, "return y * 2" if what != "numbers" else "return y * k"]
+        if what == "lists":
+            body.insert(1, f"if {test}:")
+            body.insert(2, "    y = y + 1")
+        inner = draw.choice([['print(end="")'], [], ["x = x + 1"]])
+        helper = [
+            "def helper(x):",
+            *(f"    {line}" for line in [f"x = x.{methods[0]}()", *inner, f"return x.{methods[2]}()"]),
+            "",
+        ]
+    else:
+        helper = []
+    return "\n".join([*helper, f"def f({names}):", *(f"    {line}" for line in body), f"calls = {calls}"])
+
+
+# Inductor ------------------------------------------------------------------------------------------------------------
+
+
+@grammar("one", "two", "sum")
+def kernels_and_buffers(draw: random.Random, results: str) -> str:
+    """A function of two matrices: products, functions of single elements between them, and one or two results."""
+    rows = draw.choice([20, 30, 40])
+    lines, values = [], ["x"]
+    for name in "abcd"[: draw.choice([3, 3, 4])]:
+        newest, is_product = values[-1], "@" in "".join(lines[-1:])
+        if draw.random() < 0.4 and not is_product:
+            lines.append(f"{name} = {newest} @ w")
+        elif len(values) > 2 and draw.random() < 0.35:
+            sign = "*" if is_product else draw.choice("*+")  # a product and a sum become one call
+            lines.append(f"{name} = {newest} {sign} {draw.choice(values[1:-1])}")
+        else:
+            after = draw.choice([".sin()", ".relu() + 1", " * 2", ".neg()", ".exp()", ".cos()"])
+            lines.append(f"{name} = {newest}{after}")
+        values.append(name)
+    last, earlier = values[-1], draw.choice(values[1:-1])
+    result = {"one": last, "two": f"{last}, {earlier}", "sum": f"{last}.sum(1)"}[results]
+    body = [f"    {line}" for line in [*lines, f"return {result}"]]
+    return "\n".join(["def f(x, w):", *body, f"sizes = [({rows}, 30), (30, 30)]"])
+
+
+# Quantisation --------------------------------------------------------------------------------------------------------
+
+
+@grammar("halves", "older", "observed", "symmetric", "gradient")
+def quantized_values(draw: random.Random, kind: str) -> str:
+    """Numbers that are quantised: between two steps, outside of the range, by an observer, or with a gradient."""
+    scale = draw.choice([0.5, 0.25, 0.125])
+    zero, low, high = draw.choice([(0, -8, 7), (1, 0, 15), (3, 0, 255), (-2, -8, 7), (10, 0, 15)])
+    dtype = "int8" if low < 0 else "uint8"
+    between = [(draw.randrange(-9, 9) + 0.5) * scale for _ in range(3)]
+    outside = [draw.choice([-1, 1]) * scale * draw.choice([40, 300])]
+    numbers = [*between, *outside, draw.randrange(-6, 7) * scale + draw.choice([-1, 1]) * scale / 4]
+    draw.shuffle(numbers)
+    if kind == "halves":
+        return f"x = torch.tensor({numbers})\ny = quantize_per_tensor(x, {scale}, {zero}, {low}, {high}, torch.{dtype})"
+    if kind == "older":
+        zero = max(zero, 0)
+        return f"x = torch.tensor({numbers[:4]})\ny = torch.quantize_per_tensor(x, {scale}, {zero}, torch.quint8).int_repr()"
+    if kind == "gradient":
+        limits = draw.choice(["-4, 3", "0, 7", "-8, 7"])
+        return (
+            f"x = torch.tensor({numbers}, requires_grad=True)\n"
+            f"torch.fake_quantize_per_tensor_affine(x, {scale}, {draw.choice([0, 1, 2])}, {limits}).sum().backward()\n"
+            "y = x.grad"
+        )
+    steps = draw.choice([0.25, 0.5, 1.0])
+    if kind == "symmetric":
+        seen = [draw.choice([0.0, -1.0, 2.0]), 7.5 * steps * draw.choice([-1, 1])]
+        values = [draw.choice([-1, 1]) * 7.5 * steps, draw.randrange(1, 7) * steps, -draw.randrange(1, 7) * steps]
+        return (
+            "observer = MinMaxObserver(dtype=torch.qint8, qscheme=torch.per_tensor_symmetric, quant_min=-8, quant_max=7)\n"
+            f"observer(torch.tensor({seen}))\nscale, y = observer.calculate_qparams()\nx = torch.tensor({values})\n"
+            "y = torch.cat([y, quantize_per_tensor(x, scale, y, -8, 7, torch.int8)])"
+        )
+    low = draw.choice([-5, -3, 0, 2]) * steps
+    seen = [[low, low + draw.randrange(3) * steps], [low + steps, min(low, 0.0) + 15 * steps]]
+    values = [0.0, draw.randrange(1, 9) * steps, draw.choice([-20, 20]) * steps]
+    return (
+        "observer = MinMaxObserver(quant_min=0, quant_max=15)\n"
+        f"observer(torch.tensor({seen}))\ny = observer.calculate_qparams()[1]\nx = torch.tensor({values})\n"
+        "y = torch.cat([y, quantize_per_tensor(x, *observer.calculate_qparams(), 0, 15, torch.uint8)])"
+    )
