@@ -198,3 +198,35 @@ def breaks_named_members() -> list[dict[str, list[list[int]] | str | bool]]:
             "remove_duplicate": True,
         },
     ]
+
+
+def breaks_infer_schema() -> list[dict[str, str | list[str]]]:
+    """Cases on which wrong bodies of `custom_ops.infer_schema` give another schema than torch.
+
+    A case is a function's signature, and what the operator writes to:
+
+    - `parameters`: what is between the parentheses of `def`, in pieces: `x: Tensor`, `y: 'Tensor'`, `z: Tensor | None`,
+      `xs: list[Tensor]`, `n: int`, `flag: bool = False`, `kind: str = 'none'`, `w` (without an annotation), `*` and `/`;
+    - `mutates_args`: names of these parameters;
+    - `returns`: the annotation of the result, one of `Tensor`, `'Tensor'`, `int`, `None`, or `no annotation`.
+
+    A case counts if Python accepts the parameters, of which there are at most three. It catches each body that gives another
+    schema than torch, or that does not raise the ValueError of torch.
+
+    Returns:
+        at most 6 cases, each a dict such as `{"parameters": ["x: Tensor", "n: int"], "mutates_args": ["x"], "returns": "None"}`.
+
+    Source: `test/test_custom_ops.py`, `test_infer_schema_supported`, `test_infer_schema_unsupported`.
+    """
+    return [
+        {
+            "parameters": ["y: 'Tensor'", "*", "x: Tensor", "xs: list[Tensor]"],
+            "mutates_args": ["xs"],
+            "returns": "Tensor",
+        },
+        {"parameters": [], "mutates_args": [], "returns": "None"},
+        {"parameters": [], "mutates_args": [], "returns": "no annotation"},
+        {"parameters": ["w"], "mutates_args": [], "returns": "Tensor"},
+        {"parameters": ["x: Tensor", "/"], "mutates_args": [], "returns": "Tensor"},
+        {"parameters": ["n: int"], "mutates_args": ["n"], "returns": "Tensor"},
+    ]

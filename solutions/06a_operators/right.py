@@ -3,7 +3,6 @@
 A function's name is its exercise's, two underscores, and the style.
 """
 
-import collections.abc
 import functools
 import inspect
 import math
@@ -15,43 +14,6 @@ from torch import Tensor
 from rushlight.on_torch import custom_ops
 
 # The schema
-
-
-def schema_type__by_origin(annotation):
-    origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
-    if annotation in custom_ops.SCHEMA_TYPES:
-        return custom_ops.SCHEMA_TYPES[annotation]
-    if origin in (list, collections.abc.Sequence) and arguments[0] in custom_ops.LISTED:
-        return custom_ops.SCHEMA_TYPES[arguments[0]] + "[]"
-    if type(None) in arguments and origin is not tuple:
-        rest = [each for each in arguments if each is not type(None)]
-        inner = functools.reduce(lambda a, b: a | b, rest)
-        if inner in custom_ops.SCHEMA_TYPES:
-            return custom_ops.SCHEMA_TYPES[inner] + "?"
-    raise ValueError(annotation)
-
-
-def schema_type__from_a_table(annotation):
-    table = dict(custom_ops.SCHEMA_TYPES)
-    for kind, name in custom_ops.SCHEMA_TYPES.items():
-        table[kind | None] = name + "?"
-        if kind in custom_ops.LISTED:
-            table |= {list[kind]: name + "[]", collections.abc.Sequence[kind]: name + "[]"}
-    try:
-        return table[annotation]
-    except (KeyError, TypeError):
-        raise ValueError("no such type") from None
-
-
-def schema_type__knows_lists_that_may_be_missing(annotation):
-    for kind, name in custom_ops.SCHEMA_TYPES.items():
-        forms = {kind: name}
-        if kind in custom_ops.LISTED:
-            forms |= {list[kind]: name + "[]", collections.abc.Sequence[kind]: name + "[]"}
-        for form, text in forms.items():
-            if annotation in (form, form | None):
-                return text + "?" * (annotation != form)
-    raise ValueError(annotation)
 
 
 def infer_schema__with_the_annotations_of_the_signature(function, mutates_args):
@@ -374,3 +336,33 @@ def register_momentum_step__decorating(namespace):
         custom_ops.momentum_step(weight, buffer, grad, lr, momentum)
 
     return step
+
+
+# Cases
+
+
+def breaks_infer_schema__as_signatures():
+    text = """
+    y: 'Tensor', *, x: Tensor, z: Tensor | None; z; Tensor
+    x: Tensor, xs: list[Tensor]; xs; None
+    x: Tensor, /, n: int; ; Tensor
+    flag: bool = False; flag; None
+    x: Tensor, w; ; int
+    x: Tensor; x; no annotation
+    """
+    rows = [[part.strip() for part in line.split(";")] for line in text.strip().splitlines()]
+    return [
+        {"parameters": parameters.split(", "), "mutates_args": names.split(), "returns": returns}
+        for parameters, names, returns in rows
+    ]
+
+
+def breaks_infer_schema__in_tuples():
+    return (
+        {"returns": "no annotation", "mutates_args": (), "parameters": ()},
+        {"returns": "None", "mutates_args": (), "parameters": ("w",)},
+        {"returns": "Tensor", "mutates_args": ("x",), "parameters": ("x: Tensor", "/")},
+        {"returns": "'Tensor'", "mutates_args": ("kind",), "parameters": ("x: Tensor", "kind: str = 'none'")},
+        {"returns": "None", "mutates_args": ("xs",), "parameters": ("x: Tensor", "xs: list[Tensor]")},
+        {"returns": "'Tensor'", "mutates_args": ("z",), "parameters": ("n: int", "*", "x: Tensor", "z: Tensor | None")},
+    )

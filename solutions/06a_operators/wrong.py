@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from rushlight.course import breaks
 from rushlight.on_torch import custom_ops
 
 from ..shared import copied, edited, loop_over_examples
@@ -21,57 +22,6 @@ from ..shared import copied, edited, loop_over_examples
 
 
 _inferred = copied(custom_ops.infer_schema)
-
-
-schema_type__takes_None_for_optional = edited(
-    custom_ops.schema_type,
-    (
-        "annotation == inner | None",
-        "type(None) in typing.get_args(annotation) and inner in typing.get_args(annotation)",
-    ),
-    ("inner in LISTED and annotation in (list[inner], Sequence[inner])", "typing.get_args(annotation) == (inner,)"),
-    ('f"a schema has no type for {annotation}"', "annotation"),
-)
-
-
-def schema_type__has_lists_of_everything(annotation):
-    if typing.get_args(annotation) and isinstance(typing.get_origin(annotation), type):
-        inner = typing.get_args(annotation)[0]
-        if inner in custom_ops.SCHEMA_TYPES:
-            return f"{custom_ops.SCHEMA_TYPES[inner]}[]"
-    for kind, name in custom_ops.SCHEMA_TYPES.items():
-        if annotation in (kind, kind | None):
-            return name + "?" * (annotation != kind)
-    raise ValueError(annotation)
-
-
-schema_type__has_lists_of_what_may_be_None = edited(
-    custom_ops.schema_type,
-    (
-        "inner in LISTED and annotation in (list[inner], Sequence[inner])",
-        "inner in LISTED and annotation in (list[inner], Sequence[inner], list[inner | None], Sequence[inner | None])",
-    ),
-)
-schema_type__raises_TypeError = edited(
-    custom_ops.schema_type, ('ValueError(f"a schema has no type for {annotation}")', "TypeError(annotation)")
-)
-
-
-def schema_type__asks_torch(annotation):
-    def function(x):
-        pass
-
-    function.__annotations__ = {"x": annotation, "return": None}
-    return torch.library.infer_schema(function, mutates_args=())[1:].partition(" ")[0]
-
-
-def schema_type__looks_it_up_in_torch(annotation):
-    from torch._library.infer_schema import SUPPORTED_PARAM_TYPES
-
-    try:
-        return SUPPORTED_PARAM_TYPES[annotation]
-    except (KeyError, TypeError):
-        raise ValueError(annotation) from None
 
 
 def infer_schema__asks_torch(function, mutates_args):
@@ -778,15 +728,6 @@ fused_linear_setup_context__forgets_the_activation = edited(
     custom_ops.fused_linear_setup_context, ("    ctx.activation = activation\n", "")
 )
 
-_type_of = copied(custom_ops.schema_type)
-
-
-def schema_type__takes_None_at_the_end_only(annotation):
-    if types.NoneType in typing.get_args(annotation)[:-1]:
-        raise ValueError(annotation)
-    return _type_of(annotation)
-
-
 infer_schema__writes_to_parts_of_a_name = edited(
     custom_ops.infer_schema, ("if name in mutates_args:", 'if name in ",".join(mutates_args):')
 )
@@ -804,18 +745,50 @@ fused_linear_backward__forgets_the_activation = edited(
         "grad.sum_to_size(grad.shape[-1]) if needs_bias else None,",
     ),
 )
-
-
-_schema_type = copied(custom_ops.schema_type)
-
-
-def schema_type__takes_parts_of_a_union_for_it(annotation):
-    parts = {*typing.get_args(annotation)} - {types.NoneType}
-    if len(parts) > 1 and parts < {int, float, bool}:
-        return "Scalar?" if types.NoneType in typing.get_args(annotation) else "Scalar"
-    return _schema_type(annotation)
-
-
 fused_linear__multiplies_in_single_precision = edited(
     custom_ops.fused_linear, ("product = x @ weight.T", "product = (x.float() @ weight.T.float()).to(x.dtype)")
 )
+
+
+# Cases
+
+_breaks = copied(breaks.breaks_infer_schema)
+
+
+def breaks_infer_schema__that_torch_accepts():
+    return [case for case in _breaks() if case["parameters"][:1] != ["w"] and case["returns"] != "no annotation"][:2]
+
+
+def breaks_infer_schema__without_texts():
+    return [case | {"parameters": ["z: Tensor | None", *case["parameters"][1:]]} for case in _breaks()]
+
+
+def breaks_infer_schema__with_a_result():
+    return [case | {"returns": case["returns"].replace("None", "int")} for case in _breaks()]
+
+
+def breaks_infer_schema__with_every_annotation():
+    return [
+        case | {"parameters": [*map({"w": "n: int"}.get, case["parameters"], case["parameters"])]} for case in _breaks()
+    ]
+
+
+def breaks_infer_schema__writes_to_all_tensors():
+    return [
+        case | {"mutates_args": [name for name in ("x", "y", "z", "xs", "n") if f"{name}: " in str(case["parameters"])]}
+        for case in _breaks()
+    ]
+
+
+def breaks_infer_schema__with_spaces_in_a_text():
+    return [case | {"parameters": [", ".join(case["parameters"])]} for case in _breaks()]
+
+
+def breaks_infer_schema__of_four_parameters():
+    return [
+        case | {"parameters": [*case["parameters"], *["n: int"] * (len(case["parameters"]) > 3)]} for case in _breaks()
+    ]
+
+
+def breaks_infer_schema__without_a_dict():
+    return [tuple(case.values()) for case in _breaks()]

@@ -1,4 +1,4 @@
-"""Lab 06, schemas: the type of a parameter in a schema, and a schema inferred from a function's signature."""
+"""Lab 06, schemas: a schema inferred from a function's signature."""
 
 from __future__ import annotations
 
@@ -8,13 +8,9 @@ from contextlib import contextmanager
 from ...engine.check import program
 from ...engine.observe import has
 from ...engine.recorder import recorded
-from ..cases import drawing, drawn, field, listed, lists_too
+from ..cases import drawing, field, listed, lists_too
 
 _SIMPLE = ["Tensor", "int", "float", "bool", "str", "Number", "dtype", "device"]
-_NO_TYPES = """dict; complex; list; bytes; None; tuple[int, int]; tuple[Tensor, ...]; tuple[Tensor]; tuple[int, None]; int |
-str; int | str | None; int | float; float | bool | None; list[str]; list[dtype]; Sequence[device]; list[dict]; dict | None;
-list[list[int]]; Tensor | int; dict[str, int]; set[int]; list[int | None]; Sequence[bool | None]; Optional[complex];
-Parameter; Parameter | None; list[Parameter]; Own; Own | None""".replace("\n", " ").split("; ")
 _TYPES = [
     *_SIMPLE,
     *[f"{name} | None" for name in _SIMPLE],
@@ -65,24 +61,6 @@ def _function(torch, parameters, returns):
     return names["function"]
 
 
-def _about_types(case, mine, theirs):
-    if isinstance(theirs, dict) and "error" in theirs:
-        return "this annotation is not among the types of the contract: ValueError"
-    return "the types of SCHEMA_TYPES, each also with ? and, if it is in LISTED, with []; Number is a union of types itself"
-
-
-@contextmanager
-def _without_its_table(torch):
-    """Within: torch's own table of types is empty."""
-    table = torch._library.infer_schema.SUPPORTED_PARAM_TYPES
-    kept = dict(table)
-    table.clear()
-    try:
-        yield
-    finally:
-        table.update(kept)
-
-
 @contextmanager
 def _without_warnings():
     """Within: torch does not warn of each type that it does not know."""
@@ -91,29 +69,6 @@ def _without_warnings():
         yield
     finally:
         logging.disable(logging.NOTSET)
-
-
-@program(
-    "on_torch.custom_ops.schema_type",
-    cases=drawn(annotation=[*_TYPES, *_NO_TYPES]),
-    edges=[{"annotation": annotation} for annotation in [*_TYPES, *_NO_TYPES]],
-    hint=_about_types,
-    draws=40,
-)
-def types(xp, annotation):
-    torch = xp.custom_ops.torch
-    annotation = eval(annotation, _types(torch))
-    with recorded(watched=["torch.library.infer_schema"]) as beyond, _without_its_table(torch):
-        result = xp.custom_ops.schema_type(annotation)
-    return {"result": result, "beyond": beyond}
-
-
-@types.oracle
-def torch_types(torch, annotation):
-    function = _function(torch, [["x", "any", annotation, ""]], "None")
-    with _without_warnings():
-        schema = torch.library.infer_schema(function, mutates_args=())
-    return {"result": schema.removeprefix("(").removesuffix(" x) -> ()"), "beyond": []}
 
 
 @drawing

@@ -75,7 +75,7 @@ def test_what_is_missing_or_of_another_version_is_said_in_a_line(recorded, folde
     judge = Judge(source=practice.Practice())
     monkeypatch.setattr(practice, "digest", lambda lab: "another")
     messages = [judge.verdict(name, over_the_wire).message for name in (STRIDES, "course.sampling.choose")]
-    messages.append(judge.verdict("on_torch.custom_ops.schema_type", over_the_wire).message)
+    messages.append(judge.verdict("on_torch.custom_ops.infer_schema", over_the_wire).message)
     assert [*map(message_ends, messages)] == [True] * 3
     assert "belongs to another version of the course" in messages[0]
     assert "nothing recorded of it for lab 12b" in messages[1] or "nothing recorded of it for lab 12" in messages[1]
