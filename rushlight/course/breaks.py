@@ -230,3 +230,36 @@ def breaks_infer_schema() -> list[dict[str, str | list[str]]]:
         {"parameters": ["x: Tensor", "/"], "mutates_args": [], "returns": "Tensor"},
         {"parameters": ["n: int"], "mutates_args": ["n"], "returns": "Tensor"},
     ]
+
+
+def breaks_fused_linear_vmap() -> list[dict[str, list[int] | int | str]]:
+    """Cases on which wrong bodies of `custom_ops.fused_linear_vmap` give another result than `torch.vmap`.
+
+    A case is a batch of calls of `fused_linear`:
+
+    - `lead`: the leading dimensions of an example's `x`, at most three sizes from 0 to 8;
+    - `features`, `outs` and `batch_size`, from 1 to 8: an example's `x` has shape (*lead, features), its `weight` has shape
+      (outs, features), and its `bias` (outs,);
+    - `x`, `weight` and `bias`: where the argument has its batch dimension, `first` or `last`, or `no batch` if it is the same for
+      every example; `bias` may also be `left out`;
+    - `activation`, of which `none` is the default.
+
+    An argument at its default is not passed, and has no entry in `in_dims`, unless an argument after it is passed. The numbers in
+    the tensors are given, and no two examples are equal. A case counts if at least one of the three arguments has a batch. It
+    catches each body that gives another result than torch, or an error.
+
+    Returns:
+        at most 5 cases, each a dict such as `{"lead": [3], "features": 4, "outs": 2, "batch_size": 5, "x": "first",
+        "weight": "no batch", "bias": "no batch", "activation": "none"}`.
+
+    Source: `test/functorch/test_vmap.py`, `TestVmapOperators`.
+    """
+    keys = ("lead", "features", "outs", "batch_size", "x", "weight", "bias", "activation")
+    rows = [
+        ([3, 2], 4, 2, 5, "last", "last", "last", "none"),
+        ([3], 4, 2, 5, "no batch", "no batch", "first", "none"),
+        ([], 4, 2, 5, "first", "first", "no batch", "none"),
+        ([], 4, 2, 5, "last", "no batch", "left out", "none"),
+        ([], 4, 2, 5, "first", "no batch", "no batch", "tanh"),
+    ]
+    return [dict(zip(keys, row)) for row in rows]

@@ -3,8 +3,6 @@
 A function's name is its exercise's, two underscores, and the style.
 """
 
-import functools
-
 import torch
 
 from rushlight.on_torch import custom_ops
@@ -77,55 +75,6 @@ def fused_linear_function__with_a_rule_that_is_generated(op):
         "generate_vmap_rule": True,
     }
     return type("Linear", (torch.autograd.Function,), members)
-
-
-# Key by key
-
-
-def library_fused_linear__decorating(namespace):
-    library = torch.library.Library(namespace, "FRAGMENT")
-    library.define(custom_ops.SCHEMA)
-    name = f"{namespace}::fused_linear"
-    op = getattr(torch.ops, namespace).fused_linear
-
-    @torch.library.impl(library, "fused_linear", "Meta")
-    def meta(x, weight, bias=None, activation="none"):
-        return custom_ops.fused_linear_fake(x, weight, bias, activation)
-
-    @torch.library.impl(library, "fused_linear", "CPU")
-    def cpu(x, weight, bias=None, activation="none"):
-        return custom_ops.fused_linear(x, weight, bias, activation)
-
-    function = custom_ops.fused_linear_function(custom_ops.below_autograd(op))
-
-    @torch.library.impl(library, "fused_linear", "Autograd")
-    def autograd(*args):
-        return function.apply(*args)
-
-    torch.library.register_vmap(name, functools.partial(custom_ops.fused_linear_vmap, op), lib=library)
-    return library
-
-
-def library_fused_linear__with_a_key_set(namespace):
-    library = torch.library.Library(namespace, "FRAGMENT")
-    library.define("fused_linear" + custom_ops.infer_schema(custom_ops.fused_linear, ()))
-    op = getattr(torch.ops, namespace).fused_linear.default
-
-    def autograd(keys, x, weight, bias=None, activation="none"):
-        def below(*args):
-            return op.redispatch(keys & torch._C._after_autograd_keyset, *args)
-
-        return custom_ops.fused_linear_function(below).apply(x, weight, bias, activation)
-
-    library.impl("fused_linear", autograd, "Autograd", with_keyset=True)
-    library.impl(op, custom_ops.fused_linear, "CPU")
-    torch.library.register_fake(f"{namespace}::fused_linear", custom_ops.fused_linear_fake, lib=library)
-
-    def rule(info, in_dims, *args):
-        return custom_ops.fused_linear_vmap(op, info, in_dims, *args)
-
-    torch.library.register_vmap(f"{namespace}::fused_linear", rule, lib=library)
-    return library
 
 
 # What breaks
@@ -327,3 +276,37 @@ TORCH_LIBRARY(TORCH_EXTENSION_NAME, m) { m.def("rms_norm(Tensor x, Tensor weight
 TORCH_LIBRARY_IMPL(TORCH_EXTENSION_NAME, CPU, m) { m.impl("rms_norm", kernel); }
 TORCH_LIBRARY_IMPL(TORCH_EXTENSION_NAME, Meta, m) { m.impl("rms_norm", meta); }
 """
+
+
+# Cases
+
+
+def _call(lead, sizes, batches, activation="none"):
+    features, outs, batch_size = sizes
+    x, weight, bias = batches.split(", ")
+    case = {"lead": lead, "features": features, "outs": outs, "batch_size": batch_size, "activation": activation}
+    return case | {"x": x, "weight": weight, "bias": bias}
+
+
+def breaks_fused_linear_vmap__of_small_sizes():
+    return [
+        _call([2, 3], (2, 3, 2), "last, last, last", "gelu"),
+        _call([2], (1, 1, 3), "no batch, no batch, last"),
+        _call([1], (2, 1, 2), "first, first, no batch"),
+        _call([2], (1, 2, 2), "last, no batch, no batch", "tanh"),
+        _call([], (1, 1, 2), "first, first, left out"),
+    ]
+
+
+def breaks_fused_linear_vmap__one_mistake_after_another():
+    wide = (5, 4, 3)
+    return tuple(
+        _call(*case)
+        for case in (
+            ((), wide, "last, no batch, left out"),
+            ((2, 1), wide, "no batch, last, no batch"),
+            ((4,), wide, "last, no batch, last"),
+            ((1, 6), wide, "first, last, first", "relu"),
+            ((3,), wide, "first, no batch, left out", "tanh"),
+        )
+    )

@@ -7,6 +7,7 @@ import functools
 
 import torch
 
+from rushlight.course import breaks
 from rushlight.on_torch import cpp_ops, custom_ops
 
 from ..shared import copied, edited, loop_over_examples
@@ -223,94 +224,6 @@ def fused_linear_function__is_differentiated_once(op):
     return Linear
 
 
-# Key by key
-
-
-def library_fused_linear__composite(namespace):
-    library = torch.library.Library(namespace, "FRAGMENT")
-    library.define(custom_ops.SCHEMA)
-    library.impl("fused_linear", custom_ops.fused_linear, "CompositeImplicitAutograd")
-    return library
-
-
-def library_fused_linear__without_an_autograd_kernel(namespace):
-    library = torch.library.Library(namespace, "FRAGMENT")
-    library.define(custom_ops.SCHEMA)
-    op = getattr(torch.ops, namespace).fused_linear.default
-    library.impl("fused_linear", custom_ops.fused_linear, "CPU")
-    library.impl("fused_linear", custom_ops.fused_linear_fake, "Meta")
-    rule = functools.partial(custom_ops.fused_linear_vmap, op)
-    torch.library.register_vmap(f"{namespace}::fused_linear", rule, lib=library)
-    return library
-
-
-def library_fused_linear__calls_itself_for_ever(namespace):
-    library = torch.library.Library(namespace, "FRAGMENT")
-    library.define(custom_ops.SCHEMA)
-    op = getattr(torch.ops, namespace).fused_linear.default
-
-    def autograd(*args):
-        with torch.no_grad():
-            return op(*args)
-
-    library.impl("fused_linear", custom_ops.fused_linear, "CPU")
-    library.impl("fused_linear", custom_ops.fused_linear_fake, "Meta")
-    library.impl("fused_linear", custom_ops.fused_linear_function(autograd).apply, "Autograd")
-    rule = functools.partial(custom_ops.fused_linear_vmap, op)
-    torch.library.register_vmap(f"{namespace}::fused_linear", rule, lib=library)
-    return library
-
-
-def library_fused_linear__differentiates_on_the_cpu_only(namespace):
-    library = torch.library.Library(namespace, "FRAGMENT")
-    library.define(custom_ops.SCHEMA)
-    op = getattr(torch.ops, namespace).fused_linear.default
-    function = custom_ops.fused_linear_function(custom_ops.below_autograd(op))
-    library.impl("fused_linear", custom_ops.fused_linear, "CPU")
-    library.impl("fused_linear", custom_ops.fused_linear_fake, "Meta")
-    library.impl("fused_linear", function.apply, "AutogradCPU")
-    rule = functools.partial(custom_ops.fused_linear_vmap, op)
-    torch.library.register_vmap(f"{namespace}::fused_linear", rule, lib=library)
-    return library
-
-
-def _library(namespace, kind="FRAGMENT", below=custom_ops.below_autograd, batched=lambda op: op, rule=None):
-    library = torch.library.Library(namespace, kind)
-    library.define(custom_ops.SCHEMA)
-    op = getattr(torch.ops, namespace).fused_linear.default
-    library.impl("fused_linear", custom_ops.fused_linear, "CPU")
-    library.impl("fused_linear", custom_ops.fused_linear_fake, "Meta")
-    library.impl("fused_linear", custom_ops.fused_linear_function(below(op)).apply, "Autograd")
-    rule = functools.partial(rule or custom_ops.fused_linear_vmap, batched(op))
-    torch.library.register_vmap(f"{namespace}::fused_linear", rule, lib=library)
-    return library
-
-
-def library_fused_linear__calls_the_kernel_from_autograd(namespace):
-    return _library(namespace, below=lambda op: custom_ops.fused_linear)
-
-
-def library_fused_linear__claims_the_namespace(namespace):
-    return _library(namespace, kind="DEF")
-
-
-def library_fused_linear__batches_the_kernel(namespace):
-    return _library(namespace, batched=lambda op: custom_ops.fused_linear)
-
-
-def library_fused_linear__with_a_rule_that_loops(namespace):
-    return _library(namespace, rule=loop_over_examples)
-
-
-library_fused_linear__computes_without_data = edited(
-    custom_ops.library_fused_linear, ("fused_linear_fake", "fused_linear")
-)
-library_fused_linear__gives_the_weight_another_name = edited(
-    custom_ops.library_fused_linear, ("define(SCHEMA)", 'define(SCHEMA.replace("weight", "w"))')
-)
-library_fused_linear__leaves_the_batching_rule_behind = edited(custom_ops.library_fused_linear, (", lib=library", ""))
-
-
 # What breaks
 
 
@@ -448,3 +361,44 @@ def rms_norm_source__does_not_compile():
 fused_linear_vmap__cuts_the_biases_off = edited(
     custom_ops.fused_linear_vmap, ("move_batch_dim_to_front(bias,", "move_batch_dim_to_front(bias.detach(),")
 )
+
+
+# Cases
+
+_breaks = copied(breaks.breaks_fused_linear_vmap)
+
+
+def breaks_fused_linear_vmap__with_every_batch_in_front():
+    return [case | {key: "first" for key in ("x", "weight", "bias") if case[key] == "last"} for case in _breaks()]
+
+
+def breaks_fused_linear_vmap__of_vectors():
+    return [case | {"lead": []} for case in _breaks()]
+
+
+def breaks_fused_linear_vmap__without_an_activation():
+    return [case | {"activation": "none"} for case in _breaks()]
+
+
+def breaks_fused_linear_vmap__always_with_a_bias():
+    return [case | {"bias": case["bias"].replace("left out", "no batch")} for case in _breaks()]
+
+
+def breaks_fused_linear_vmap__always_of_several_inputs():
+    return [case | {"x": case["x"].replace("no batch", "first")} for case in _breaks()]
+
+
+def breaks_fused_linear_vmap__of_sizes_of_one():
+    return [case | {"features": 1, "outs": 1, "batch_size": 1} for case in _breaks()]
+
+
+def breaks_fused_linear_vmap__of_large_sizes():
+    return [case | {"features": 64, "outs": 600} for case in _breaks()]
+
+
+def breaks_fused_linear_vmap__without_a_batch():
+    return [case | {"x": "no batch", "weight": "no batch", "bias": "left out"} for case in _breaks()]
+
+
+def breaks_fused_linear_vmap__with_in_dims():
+    return [case | {"x": 0} for case in _breaks()]

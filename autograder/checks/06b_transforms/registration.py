@@ -1,15 +1,13 @@
-"""Registration: the operator as an autograd Function, and key by key in a library."""
+"""Registration: the operator as an autograd Function."""
 
 from __future__ import annotations
 
 from functools import partial
 
 from ...engine.check import program
-from ...engine.recorder import fresh_namespace
 from ..cases import copied, explained
-from ..shared_06 import operators
-from ..shared_06.operators import SCHEMA, arguments, linear, registered, shape
-from ..shared_06.registration import _ARRIVES, _PASSED, _calls_of, _passed, _results_of
+from ..shared_06.operators import arguments, linear, shape
+from ..shared_06.registration import _passed
 
 _ONE_CALL = ("forward", "backward", "twice", "grad", "jacrev")
 _BATCHED = ("vmap", "vmap of grad", "grad of vmap")
@@ -94,45 +92,3 @@ def torch_functions(torch, lead, features, outs, bias, activation, passed, trans
     results = _transformed(torch, op, transform if transform != "compile" else "backward", tensors)
     calls = [activation] if transform in _ONE_CALL else "few" if transform in _BATCHED else []
     return {"result": [copied(tensor) for tensor in results], "bases": ["Function"], "calls of op": calls}
-
-
-@program(
-    "on_torch.custom_ops.library_fused_linear",
-    cases=_passed,
-    edges=_PASSED,
-    hint=explained(
-        schema="the library defines SCHEMA",
-        kernels="one kernel for each of CPU, Meta and Autograd, and the batching rule for FuncTorchBatched",
-        arrives="the Function calls the operator below autograd, so one operator arrives there, not its kernel's parts",
-        arrives_of_a_batch="the batching rule calls the operator, which stays one operator in a graph; not its kernel",
-        calls_for_a_batch="the batching rule is fused_linear_vmap: one call of the operator for a batch of x, not a loop",
-        products_without_data="for the key Meta: the fake kernel, which computes no product",
-        left_behind="the registrations of the library are removed with it",
-    ),
-    draws=15,
-    disposable=True,
-)
-def libraries(xp, **sizes):
-    torch, namespace = xp.custom_ops.torch, fresh_namespace()
-    owner = torch.library.Library(namespace, "DEF")  # a namespace can have only one
-    library = xp.custom_ops.library_fused_linear(namespace)
-    op = getattr(torch.ops, namespace).fused_linear
-    shown = registered(torch, namespace, "fused_linear")
-    shown |= {"returned": [base.__name__ for base in type(library).__mro__]}
-    shown |= _results_of(torch, op, **sizes) | _calls_of(torch, namespace, op, **sizes)
-    library._destroy()
-    owner._destroy()
-    return shown | {"left behind": operators.keys_of(torch, f"{namespace}::fused_linear")}
-
-
-@libraries.oracle
-def torch_libraries(torch, **sizes):
-    namespace, op = fresh_namespace(), partial(linear, torch)
-    library = torch.library.Library(namespace, "FRAGMENT")
-    library.define("fused_linear" + SCHEMA)
-    for key in ("CPU", "Meta", "Autograd", "FuncTorchBatched"):
-        library.impl("fused_linear", op, key)
-    shown = registered(torch, namespace, "fused_linear") | {"returned": ["Library", "object"]}
-    shown |= _results_of(torch, op, **sizes) | _ARRIVES
-    library._destroy()
-    return shown | {"left behind": operators.keys_of(torch, f"{namespace}::fused_linear")}
