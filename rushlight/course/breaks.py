@@ -263,3 +263,33 @@ def breaks_fused_linear_vmap() -> list[dict[str, list[int] | int | str]]:
         ([], 4, 2, 5, "first", "no batch", "no batch", "tanh"),
     ]
     return [dict(zip(keys, row)) for row in rows]
+
+
+def breaks_as_strided() -> list[dict[str, int | str | list[int]]]:
+    """Cases on which wrong bodies of `backend.as_strided` give another view than torch, or refuse other views.
+
+    A case is a call `x[begin:].as_strided(size, stride, storage_offset)`:
+
+    - `elements`: those of the contiguous `x`, from 0 to 100, and `dtype`: `uint8`, `float32` or `int64`;
+    - `begin`: the position in `x` at which the view `x[begin:]` begins, from 0 to `elements`;
+    - `size` and `stride`: those of the result, in elements, at most 8 numbers each;
+    - `storage_offset`: a list with the offset, or an empty list if no offset is given.
+
+    It catches each body that gives other sizes, strides or another offset than torch, that refuses what torch accepts, or that
+    accepts what torch refuses. All bodies refuse negative sizes and lists of different lengths, as torch does.
+
+    Returns:
+        at most 5 cases, each a dict such as `{"elements": 6, "dtype": "float32", "begin": 0, "size": [2, 2], "stride": [3, 1],
+        "storage_offset": [1]}`.
+
+    Source: `test/test_tensor_creation_ops.py`, `test_as_strided_neg`.
+    """
+    keys = ("elements", "dtype", "begin", "size", "stride", "storage_offset")
+    rows = [
+        (6, "float32", 2, [4], [1], []),
+        (6, "float32", 2, [2, 0], [9, 1], [0]),
+        (5, "float32", 0, [2, 2], [3, 2], []),
+        (5, "float32", 0, [], [], [5]),
+        (6, "float32", 0, [1], [-1], []),
+    ]
+    return [dict(zip(keys, row)) for row in rows]

@@ -268,41 +268,6 @@ def empty_strided__by_the_places_of_its_elements(
     return torch.ops.inductor._reinterpret_tensor(tensor, size, stride)
 
 
-def as_strided__asks_the_cpu(self, size, stride, storage_offset=None):
-    offset = self.storage_offset() if storage_offset is None else storage_offset
-    elements = self.untyped_storage().memory.nbytes // self.dtype.itemsize
-    torch.empty(elements, dtype=self.dtype).as_strided(size, stride, offset)  # raises what is to be raised
-    return torch.ops.inductor._reinterpret_tensor(self, size, stride, offset - self.storage_offset())
-
-
-def as_strided__dimension_by_dimension(self, size, stride, storage_offset=None):
-    own = self.storage_offset()
-    offset = own if storage_offset is None else storage_offset
-    last, empty = offset, False
-    for n, step in zip(size, stride):
-        if step < 0:
-            raise RuntimeError("negative stride")
-        empty = empty or n == 0
-        last += (n - 1) * step
-    room = len(self.untyped_storage().memory) // self.element_size()
-    if offset < 0 or not empty and last >= room:
-        raise RuntimeError("outside")
-    return torch.ops.inductor._reinterpret_tensor(self, tuple(size), tuple(stride), offset - own)
-
-
-def as_strided__by_the_places_of_its_elements(self, size, stride, storage_offset=None):
-    if storage_offset is None:
-        storage_offset = self.storage_offset()
-    if min([storage_offset, *stride]) < 0:
-        raise RuntimeError("as_strided: negative")
-    places = np.full(tuple(size), storage_offset)
-    for d, step in enumerate(stride):
-        places = places + (np.arange(size[d]) * step).reshape([-1] + [1] * (len(size) - d - 1))
-    if places.size and (places.max() + 1) * self.element_size() > self.untyped_storage().memory.size:
-        raise RuntimeError("as_strided: outside")
-    return torch.ops.inductor._reinterpret_tensor(self, size, stride, storage_offset - self.storage_offset())
-
-
 def copy_from__by_torch_on_the_cpu(self, dst, non_blocking=False):
     source, target = (torch.from_numpy(backend.array_of(tensor)) for tensor in (self, dst))
     target.copy_(source.clone())
@@ -404,3 +369,34 @@ def cpu_fallback__with_recursion_of_its_own(op, *args, **kwargs):
                 elif other is copy and original is not copy:
                     original.data = copy.to("rush")
     return up(result)
+
+
+# Cases
+
+
+def breaks_as_strided__from_a_table():
+    names = ["elements", "dtype", "begin", "size", "stride", "storage_offset"]
+    return [
+        dict(zip(names, row))
+        for row in (
+            [10, "uint8", 4, [3], [2], []],
+            [10, "int64", 9, [0, 4], [1, 4], [8]],
+            [10, "int64", 0, [3, 2], [4, 2], []],
+            [0, "float32", 0, [], [], [0]],
+            [10, "float32", 3, [2, 1, 2], [1, -2, 1], [0]],
+        )
+    ]
+
+
+def breaks_as_strided__of_one_memory():
+    def call(size, stride, *offset, begin=0):
+        case = {"elements": 100, "begin": begin, "size": size, "stride": stride}
+        return {**case, "storage_offset": offset, "dtype": "int64"}
+
+    return (
+        call((1, 2), (-1, 1), 5),
+        call((), (), 100),
+        call((10, 10), (10, 1), 1),
+        call((2, 0), (1000, 1), 7, begin=50),
+        call((50,), (1,), begin=50),
+    )

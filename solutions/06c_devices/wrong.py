@@ -11,6 +11,7 @@ import torch
 from torch.utils._python_dispatch import return_and_correct_aliasing
 from torch.utils._pytree import tree_map_only
 
+from rushlight.course import breaks
 from rushlight.on_torch import backend, wrapper
 
 from ..shared import copied, edited
@@ -282,15 +283,10 @@ def empty_strided__as_large_as_its_elements(size, stride, *, dtype=None, layout=
 
 
 _empty_strided = copied(backend.empty_strided)
-_as_strided = copied(backend.as_strided)
 
 
 def empty_strided__of_lists_only(size, stride, **options):
     return _empty_strided([] + size, [] + stride, **options)
-
-
-def as_strided__of_lists_only(self, size, stride, storage_offset=None):
-    return _as_strided(self, [] + size, [] + stride, storage_offset)
 
 
 def empty_strided__float32_by_default(size, stride, *, dtype=torch.float32, layout=None, device=None, pin_memory=None):
@@ -301,27 +297,6 @@ def empty_strided__float32_by_default(size, stride, *, dtype=torch.float32, layo
     tensor = torch._C._acc.create_empty_tensor((), dtype)
     tensor.untyped_storage().memory = np.empty(reach * dtype.itemsize, np.uint8)
     return torch.ops.inductor._reinterpret_tensor(tensor, size, stride, 0)
-
-
-def as_strided__counts_the_offset_from_the_view(self, size, stride, storage_offset=None):
-    offset = storage_offset or 0
-    if offset < 0 or any(step < 0 for step in stride):
-        raise RuntimeError
-    reach = self.storage_offset() + offset + 1 + sum((n - 1) * step for n, step in zip(size, stride))
-    if 0 not in size and reach * self.dtype.itemsize > self.untyped_storage().memory.nbytes:
-        raise RuntimeError
-    return torch.ops.inductor._reinterpret_tensor(self, size, stride, offset)
-
-
-def as_strided__looks_at_nothing(self, size, stride, storage_offset=None):
-    offset = self.storage_offset() if storage_offset is None else storage_offset
-    return torch.ops.inductor._reinterpret_tensor(self, size, stride, offset - self.storage_offset())
-
-
-def as_strided__copies(self, size, stride, storage_offset=None):
-    offset = self.storage_offset() if storage_offset is None else storage_offset
-    whole = torch.from_numpy(self.untyped_storage().memory).view(self.dtype)
-    return whole.as_strided(size, stride, offset).to("rush")
 
 
 def copy_from__takes_the_memory_over(self, dst, non_blocking=False):
@@ -468,3 +443,44 @@ cpu_fallback__knows_the_device_with_its_index_only = edited(
     backend.cpu_fallback,
     ('lambda device: torch.device("cpu")', 'lambda device: torch.device("cpu") if device.index == 0 else device'),
 )
+
+
+# Cases
+
+_breaks = copied(breaks.breaks_as_strided)
+
+
+def breaks_as_strided__of_the_first_elements():
+    return [case | {"begin": 0} for case in _breaks()]
+
+
+def breaks_as_strided__that_torch_accepts():
+    return [case for case in _breaks() if case["begin"]]
+
+
+def breaks_as_strided__without_negative_strides():
+    return [case | {"stride": [*map(abs, case["stride"])]} for case in _breaks()]
+
+
+def breaks_as_strided__far_outside_memory():
+    return [case | {"elements": case["begin"]} for case in _breaks()]
+
+
+def breaks_as_strided__of_single_bytes():
+    return [case | {"dtype": "uint8"} for case in _breaks()]
+
+
+def breaks_as_strided__without_an_offset():
+    return [case | {"storage_offset": []} for case in _breaks()]
+
+
+def breaks_as_strided__with_an_offset():
+    return [case | {"storage_offset": case["storage_offset"] or [case["begin"]]} for case in _breaks()]
+
+
+def breaks_as_strided__with_None_as_an_offset():
+    return [case | {"storage_offset": None} for case in _breaks()]
+
+
+def breaks_as_strided__of_one_dimension():
+    return [case | {"size": case["size"][:1] or [1], "stride": case["stride"][:1] or [1]} for case in _breaks()]

@@ -1,4 +1,4 @@
-"""Lab 06, a device: allocating, views, copies and the fallback to the CPU.
+"""Lab 06, a device: allocating, copies and the fallback to the CPU.
 
 The device exists in a child process only (`backend.run_on_device`), unless the notebook has registered it. One child sees several
 tensors, because starting a child takes a tenth of a second.
@@ -22,7 +22,6 @@ from ..cases import (
     several,
     tensor,
     tensors,
-    when,
     with_layout,
 )
 
@@ -129,66 +128,6 @@ def torch_allocations(torch, several, default):
 
     shown = {"result": [allocated(*request) for request in several], "apart": True}
     return shown | {"refused": ["RuntimeError"] * 3}
-
-
-def _views(module, base, steps):
-    """Views of views: each step has the number of a tensor, and a view of it. Then all are written to, in order."""
-    known, views = [base], []
-    for number, size, stride, offset in steps:
-        kind = list if number else tuple
-        given = [kind(size), kind(stride)] + ([] if offset == "none" else [None if offset == "None" else offset])
-        of = known[number % len(known)]
-        try:
-            view = module.as_strided(of, *given) if module else of.as_strided(*given)
-        except Exception as error:
-            views.append(error_name(error))
-            continue
-        same = view.untyped_storage()._cdata == base.untyped_storage()._cdata
-        views.append([_seen(module, view)[1:], view is of, same])
-        known.append(view)
-    for number, view in enumerate(known):
-        (module.array_of(view) if module else view.numpy())[...] = 100 + number
-    return {"views": views, "memory": _seen(module, known[0])[-1]}
-
-
-def _step(st):
-    strides, offsets = [0, 1, 1, 2, 3, 5, -1], ["none", "None", 0, 1, 2, 4, 7, -1]
-    step = listed((0, 5), several((0, 3), 0, 3), several(strides, 3, 3), offsets)(st)
-    return step.map(lambda each: [each[0], each[1], each[2][: len(each[1])], each[3]])
-
-
-@program(
-    "on_torch.backend.as_strided",
-    cases=drawn(base=lambda st: tensors(st, (1, 2), 4, ("float32", "int64")), steps=several(_step, 1, 6)),
-    edges=rows(
-        "base steps",
-        (tensor([4, 3], None, 0, "float32"), [
-            [0, [3, 4], [1, 3], "none"], [0, [2, 3], [3, 1], 6], [2, [3], [1], "None"], [2, [3], [1], 0], [2, [2], [1], 2],
-            [0, [], [], 11], [0, [4], [0], 5], [0, [5, 3], [0, 1], 9], [0, [2, 2], [3, 1], "None"],
-        ]),
-        (tensor([2, 3], None, 2, "int64", 2), [
-            [0, [6], [1], 0], [0, [8], [1], "none"], [0, [9], [1], "none"], [0, [10], [1], 0], [0, [11], [1], 0],
-            [0, [1], [1], 9], [0, [1], [1], 10], [0, [], [], 10], [0, [0], [1], 99], [0, [2, 0], [50, 1], "none"],
-            [0, [2], [9], 0], [0, [2], [10], 0], [0, [2], [-1], 3], [0, [1], [-1], 3], [0, [2], [1], -1],
-            [0, [0], [-1], 0], [0, [2, 3], [3, 2], 1], [0, [2, 3], [3, 3], 1],
-        ]),
-        (tensor([3], [2], 1, "float32"), [[0, [6], [1], 0], [0, [5], [1], "none"], [0, [6], [1], "none"]]),
-        (tensor([0]), [[0, [0], [1], 0], [0, [2, 0], [0, 5], "none"], [0, [], [], 0], [0, [0], [1], 3]]),
-    ),
-    hint=when(
-        lambda case, mine, theirs: _entries_apart(mine, theirs, "views")[0] != "TypeError",
-        "a view has the same storage; a given offset counts from the beginning of the memory",
-    ),
-    draws=15,
-)  # fmt: skip
-def views_there(xp, base, steps):
-    module = xp.backend
-    return module.run_on_device(lambda: _views(module, _on_device(module, base), steps))
-
-
-@views_there.oracle
-def torch_views_there(torch, base, steps):
-    return _views(None, base, steps)
 
 
 _KINDS = ("float32", "float64", "int64", "int32", "uint8", "bool", "float16")

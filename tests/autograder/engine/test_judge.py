@@ -618,7 +618,7 @@ def slot(name):
 
 
 CAUGHT = ["distributed.cost.fit", "dynamo.symbolic.binary_op", "aot.runtime.run_epilogue"]
-CAUGHT += ["on_torch.backend.as_strided"]  # in a child
+CAUGHT += ["on_torch.backend.copy_from"]  # in a child
 CAUGHT_IN_RANKS = ["distributed.tensor_parallel.vocabulary_parallel_cross_entropy"]
 
 
