@@ -200,6 +200,31 @@ def breaks_named_members() -> list[dict[str, list[list[int]] | str | bool]]:
     ]
 
 
+def breaks_fused_operations() -> list[dict[str, list[str]]]:
+    """Cases on which wrong bodies of `inductor.output_code.fused_operations` read other operators than torch has written.
+
+    A case is a kernel:
+
+    - `operations`: the operators that it computes. Torch makes its name of them;
+    - `others`: other operators that may occur.
+
+    The body gets the name, and as `known` the list `others + operations`, in the order of the case. A case counts if the name has
+    only one reading. It catches each body that returns other operators, or in another order. A list has at most 8 operators. They
+    are `_log_softmax`, `_softmax`, `_to_copy`, `add`, `add_`, `exp`, `index`, `index_select`, `log`, `log2`,
+    `log_softmax`, `logit`, `mean`, `mul`, `relu`, `relu_`, `select_backward`, `softmax`, `t`, `var` and `var_mean`.
+
+    Returns:
+        at most 4 cases, each a dict such as `{"operations": ["add", "relu"], "others": ["mul"]}`.
+
+    Source: `torch/_inductor/utils.py`, `get_fused_kernel_name`.
+    """
+    return [
+        {"operations": [], "others": []},
+        {"operations": ["logit", "add_", "add", "_softmax", "_log_softmax"], "others": ["log", "t"]},
+        {"operations": ["index", "select_backward", "var_mean"], "others": ["index_select", "var", "mean"]},
+    ]
+
+
 def breaks_infer_schema() -> list[dict[str, str | list[str]]]:
     """Cases on which wrong bodies of `custom_ops.infer_schema` give another schema than torch.
 

@@ -167,43 +167,6 @@ def kernel_loops__by_the_numbers_of_the_variables(source):
     return found
 
 
-def kernel_reductions__by_cases(source):
-    found = []
-    for line in source.splitlines():
-        words = line.split(maxsplit=3)
-        if len(words) < 4 or not re.fullmatch(r"tmp_acc[0-9]+", words[1]) or words[2] != "=":
-            continue
-        kind, start = words[0], words[3].rstrip(";")
-        if "Welford" in kind:
-            found.append("welford")
-        elif kind == "bool":
-            found.append("any")
-        elif start in ("0", "1"):
-            found.append(["sum", "prod"][int(start)])
-        else:
-            least = start.split("{0, ")[-1].startswith("-") or start.rstrip("}").endswith("min()")
-            found.append("arg" * ("IndexValue" in kind) + ("max" if least else "min"))
-    return found
-
-
-def kernel_reductions__from_a_table(source):
-    table = {"0": "sum", "1": "prod"}
-    for kind in ("float", "double"):
-        table |= {f"-std::numeric_limits<{kind}>::infinity()": "max", f"std::numeric_limits<{kind}>::infinity()": "min"}
-    for kind in ("int64_t", "int32_t", "uint8_t"):
-        table |= {f"std::numeric_limits<{kind}>::min()": "max", f"std::numeric_limits<{kind}>::max()": "min"}
-    found = []
-    for kind, start in re.findall(r"\n +([^ \n]+) tmp_acc[0-9]+ = ([^;\n]+);", source):
-        inside = re.fullmatch(r"IndexValue<\w+>\{0, (.*)\}", start)
-        if kind.startswith("Welford<") and start == kind + "()":
-            found.append("welford")
-        elif inside:
-            found.append("arg" + table[inside[1]])
-        elif start in table and kind not in ("auto", "return"):
-            found.append("any" if kind == "bool" else table[start])
-    return found
-
-
 def bytes_moved__looking_up_each_argument(text):
     def count(name):
         told = re.search(rf"(?:\b{name} = \w+\((?:\w+, )?|assert_size_stride\({name}, )\(([^)]*)\)", text)
@@ -305,3 +268,20 @@ def recompilations__by_the_kind_of_value(log):
             elif one := re.match(value, reason[2]):
                 found[-1][1].append((reason[1], one[1], "value", one[2], None))
     return found
+
+
+def breaks_fused_operations__four_cases():
+    return [
+        {"operations": [], "others": ["add", "_softmax"]},
+        {"operations": ["index", "select_backward"], "others": ["index_select"]},
+        {"operations": ["var_mean", "_to_copy", "exp", "_softmax"], "others": ["var", "mean"]},
+        {"operations": ["logit", "add_", "add"], "others": ["t", "log", "_softmax"]},
+    ]
+
+
+def breaks_fused_operations__as_tuples():
+    return (
+        {"operations": (), "others": ()},
+        {"operations": ("logit", "add_", "add", "_softmax", "_log_softmax"), "others": ("t", "log")},
+        {"operations": ("select_backward", "index", "var_mean"), "others": ("var", "mean", "index_select")},
+    )

@@ -7,6 +7,7 @@ import math
 import re
 from collections import Counter
 
+from rushlight.course import breaks
 from rushlight.inductor import output_code
 
 from ..shared import copied, edited
@@ -247,51 +248,6 @@ def kernel_loops__counts_every_for(source):
     return _loops(source, every=True)
 
 
-def kernel_reductions__counts_vector_accumulators_too(source):
-    return ["sum" for _ in re.findall(r"tmp_acc\d+\w* = .*;", source)]
-
-
-_reductions = copied(output_code.kernel_reductions)
-
-
-def kernel_reductions__with_numbers_of_one_digit(source):
-    return _reductions(re.sub(r"tmp_acc\d\d+ = .*", "", source))
-
-
-def kernel_reductions__takes_zero_for_a_sum(source):
-    found = []
-    for kind, start in re.findall(r"^ +([\w<>]+) tmp_acc\d+ = (.*);$", source, re.MULTILINE):
-        if "Welford" in kind:
-            found.append("welford")
-        elif "numeric_limits" in start:
-            found.append("arg" * ("Index" in kind) + ("max" if "-std" in start or "min()" in start else "min"))
-        else:
-            found.append("sum" if start == "0" else "prod")
-    return found
-
-
-def kernel_reductions__takes_min_for_a_minimum(source):
-    found = []
-    for kind, start in re.findall(r"^ +([\w<>]+) tmp_acc\d+ = (.*);$", source, re.MULTILINE):
-        if "Welford" in kind:
-            found.append("welford")
-        elif "numeric_limits" in start:
-            found.append("arg" * ("Index" in kind) + ("max" if "-std" in start or "max()" in start else "min"))
-        else:
-            found.append("any" if kind == "bool" else "sum" if start == "0" else "prod")
-    return found
-
-
-def kernel_reductions__each_number_once(source):
-    found = {}
-    for kind, number, start in re.findall(r"^ +([\w<>]+) tmp_acc(\d+) = (.*);$", source, re.MULTILINE):
-        named = "any" if kind == "bool" else "sum" if start == "0" else "prod"
-        if "numeric_limits" in start:
-            named = "arg" * ("Index" in kind) + ("max" if "-std" in start or "min()" in start else "min")
-        found.setdefault(number, "welford" if "Welford" in kind else named)
-    return list(found.values())
-
-
 def _moved(text, kinds=True, both=True, views=True):
     forms = r" (\w+) = empty_strided_cpu\(\(([^)]*)\)| assert_size_stride\((\w+), \(([^)]*)\)"
     forms += r"| (\w+) = reinterpret_tensor\(\w+, \(([^)]*)\)" * views
@@ -408,9 +364,6 @@ recompilations__of_numbers_of_one_digit = edited(
 kernel_loops__collapses_two_loops_at_most = edited(
     output_code.kernel_loops, ("int(pragma[1] or 1)", "min(2, int(pragma[1] or 1))")
 )
-kernel_reductions__welford_of_float_only = edited(
-    output_code.kernel_reductions, ("[\\w<>]+ tmp", "(?!Welford<double>)[\\w<>]+ tmp")
-)
 
 
 # What only some texts show
@@ -450,3 +403,42 @@ def fused_operations__in_any_order_the_longest_first(name, known):
 kernel_loops__variables_of_one_digit = edited(output_code.kernel_loops, (r"int64_t (\w+)=", r"int64_t (\w\d)="))
 recompilations__of_arguments_without_quotes = edited(output_code.recompilations, ("'(.*)'", "'([^']*)'"))
 recompilations__of_conditions_without_brackets = edited(output_code.recompilations, ("(.*?) ==", r"([\w()]+) =="))
+
+
+# ---- cases ---------------------------------------------------------------------------------------------------------
+
+_breaks = copied(breaks.breaks_fused_operations)
+
+
+def breaks_fused_operations__of_plain_names():
+    return [
+        {"operations": ["add", "relu"], "others": ["mul"]},
+        {"operations": ["relu", "mul", "exp", "add"], "others": ["t", "log"]},
+    ]
+
+
+def breaks_fused_operations__without_other_operators():
+    return [case | {"others": []} for case in _breaks()]
+
+
+def breaks_fused_operations__with_an_operator_at_least():
+    return [case for case in _breaks() if case["operations"]]
+
+
+def breaks_fused_operations__in_the_order_of_the_alphabet():
+    return [{key: sorted(words) for key, words in case.items()} for case in _breaks()]
+
+
+def breaks_fused_operations__without_underscores_at_the_ends():
+    return [
+        {key: [word for word in words if word == word.strip("_")] for key, words in case.items()} for case in _breaks()
+    ]
+
+
+def breaks_fused_operations__of_all_operators():
+    words = sorted({word for case in _breaks() for word in case["operations"]})
+    return [{"operations": words, "others": []}, *_breaks()[:1]]
+
+
+def breaks_fused_operations__of_names_that_torch_does_not_know():
+    return [case | {"others": [*case["others"], "layer"]} for case in _breaks()]

@@ -6,10 +6,11 @@ itself, which was asked while it wrote the text: see torch_dumps. A subject has 
 
 import re
 from collections import Counter
+from types import SimpleNamespace
 
 from ...engine.check import program
 from ...engine.observe import is_error
-from ..cases import field
+from ..cases import breaking, field, no_cases
 from ..shared_08 import _torch_dumps
 
 _REAL = [
@@ -267,6 +268,54 @@ def _(torch, function, given, name, known):
     return [] if name in map(_unnamed, kernels) else kernels[name]["operations"]
 
 
+BREAKS, BODIES = "course.breaks.breaks_fused_operations", "08a.fused_operations"
+
+
+@program(f"{BREAKS}.half", cases=no_cases, edges=[{}], examine=breaking(BODIES, "1/2"))
+def breaks_half(xp):
+    return xp.breaks.breaks_fused_operations()
+
+
+@program(f"{BREAKS}.most", cases=no_cases, edges=[{}], examine=breaking(BODIES, "3/4"))
+def breaks_most(xp):
+    return xp.breaks.breaks_fused_operations()
+
+
+@program(BREAKS, cases=no_cases, edges=[{}], examine=breaking(BODIES, "1"))
+def breaks_fused_operations(xp, **case):
+    """The cases, or what `fused_operations` reads in the name of one of them."""
+    if not case:
+        return xp.breaks.breaks_fused_operations()
+    operations, others = case["operations"], case["others"]
+    name = "_".join(["cpp_fused", *sorted({*operations}), "3"])
+    return {"name": name, "operators": xp.inductor.output_code.fused_operations(name, [*others, *operations])}
+
+
+@breaks_fused_operations.oracle
+def _(torch, operations, others):
+    from torch._inductor.utils import get_fused_kernel_name
+
+    nodes = dict.fromkeys(map(_node_of(torch), operations))
+    kernel = SimpleNamespace(node=SimpleNamespace(origins=nodes.keys()))
+    name = f"cpp_{get_fused_kernel_name([kernel], 'original_aten')}_3"
+    if _readings(name, {*operations, *others}) != 1:
+        raise ValueError("the name has several readings")
+    return {"name": name, "operators": sorted({*operations})}
+
+
+def _node_of(torch):
+    """A function from an operator to a node of a graph that calls it."""
+    graph = torch.fx.Graph()
+
+    def node_of(operator):
+        packet = getattr(torch.ops.aten, operator)
+        node = graph.call_function(packet)
+        node.meta["original_aten"] = getattr(packet, packet.overloads()[0])
+        return node
+
+    return node_of
+
+
 def _about_loops(case, mine, theirs):
     if not (isinstance(mine, list) and isinstance(theirs, list)):
         return None
@@ -292,24 +341,6 @@ def _(torch, function, given, kernel, source):
         runs[depth] = runs.get(depth - 1, 1) * -(-size // step)
         loops.append((variable, size, step, shared, runs[depth]))
     return loops
-
-
-_about_reductions = _by_length(
-    "one for each declaration of tmp_acc, a number and nothing behind it; several loops may have the same number",
-    "look at the type first, bool, IndexValue or Welford, and then at the value that it starts with",
-)
-
-
-@program("inductor.output_code.kernel_reductions", hint=_about_reductions, draws=20, **_of_dumps(_kernel_cases))
-def kernel_reductions(xp, function, given, kernel, source):
-    return xp.inductor.output_code.kernel_reductions(source)
-
-
-@kernel_reductions.oracle
-def _(torch, function, given, kernel, source):
-    return [
-        reduction.removesuffix("_reduce") for reduction in _known_kernel(function, given, kernel, source)["reductions"]
-    ]
 
 
 def _about_bytes(case, mine, theirs):
