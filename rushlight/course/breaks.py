@@ -225,6 +225,29 @@ def breaks_fused_operations() -> list[dict[str, list[str]]]:
     ]
 
 
+def breaks_take_over() -> list[dict[str, list]]:
+    """Cases on which wrong bodies of `inductor.memory.take_over` reuse other buffers than torch.
+
+    A case is one step. Its buffers are ints less than 2**31:
+
+    - `candidates`: for each result, in order, the buffers that it can overwrite. At most three in all;
+    - `ending`: the buffers that this step is the last to use;
+    - `kept`: the buffers that must not be overwritten. For torch they are inputs of the graph.
+
+    A case counts if the right body agrees with torch. It catches each body that does not agree.
+
+    Returns:
+        at most 4 cases, each a dict such as `{"candidates": [[0, 1], [1]], "ending": [0, 1], "kept": []}`.
+
+    Source: `torch/_inductor/scheduler.py`, `SchedulerNode.decide_inplace_update`.
+    """
+    return [
+        {"candidates": [[], [0, 1, 2]], "ending": [2, 1], "kept": []},
+        {"candidates": [[], [0, 1], [1]], "ending": [0, 1], "kept": [0]},
+        {"candidates": [[0], [1], [0]], "ending": [0, 1], "kept": []},
+    ]
+
+
 def breaks_infer_schema() -> list[dict[str, str | list[str]]]:
     """Cases on which wrong bodies of `custom_ops.infer_schema` give another schema than torch.
 

@@ -136,26 +136,6 @@ def bytes_alive__by_ranges(steps, nbytes, outputs):
     return alive
 
 
-def take_over__by_crossing_off(candidates, ending, kept):
-    free = [name for name in ending if name not in kept]
-    heirs = {}
-    for result in candidates:
-        choice = next((name for name in candidates[result] if name in free), None)
-        if choice is not None:
-            free.remove(choice)
-            heirs[result] = choice
-    return heirs
-
-
-def take_over__recursive(candidates, ending, kept):
-    if not candidates:
-        return {}
-    (result, inputs), *others = candidates.items()
-    wanted = [name for name in inputs if name in set(ending) - set(kept)]
-    found = {result: wanted[0]} if wanted else {}
-    return found | take_over__recursive(dict(others), set(ending) - set(found.values()), kept)
-
-
 def call_lines__as_a_generator(steps, kept, outputs, updates):
     def lines():
         made = set()
@@ -392,3 +372,21 @@ def kernel_traffic__with_flat_arrays(source):
                 type_of = re.search(f"'{pointer}': '([^']*)'", source).group(1)
                 moved[pointer][what] += elements * POINTER_SIZES[type_of]
     return {pointer: (bytes_of["load"], bytes_of["store"]) for pointer, bytes_of in moved.items()}
+
+
+def breaks_take_over__with_a_buffer_that_is_needed_later():
+    return [
+        {"candidates": [[], [0, 1, 2]], "ending": [0, 2], "kept": [0]},
+        {"candidates": [[], [0, 1], [0]], "ending": [1, 0], "kept": []},
+        {"candidates": [[0], [1], [0]], "ending": [0, 1], "kept": []},
+    ]
+
+
+def breaks_take_over__four_of_large_numbers():
+    a, b, c = 1_000_000, 70, 2
+    return (
+        {"candidates": ((b,), (c,), (b,)), "ending": (c, b), "kept": (a,)},
+        {"candidates": ((), (a, b, c)), "ending": (c, b), "kept": (b,)},
+        {"candidates": ((a, b), (a,)), "ending": (b, a), "kept": ()},
+        {"candidates": ((c, a),), "ending": (a,), "kept": ()},
+    )

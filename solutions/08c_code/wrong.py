@@ -7,7 +7,7 @@ import hashlib
 import unicodedata
 import zlib
 
-from rushlight.course import predictions
+from rushlight.course import breaks, predictions
 from rushlight.inductor import memory, triton_code
 from rushlight.inductor.cpp import TYPES, emit, literal
 from rushlight.inductor.ir import Constant, Load
@@ -195,30 +195,6 @@ def bytes_alive__to_the_last_read(steps, nbytes, outputs):
         sum(nbytes[n] for n in nbytes if n in first and first[n] <= i <= last.get(n, first[n]))
         for i in range(len(steps))
     ]
-
-
-def take_over__as_many_as_can_be(candidates, ending, kept):
-    heirs = {}
-
-    def finds(result, seen):
-        for name in candidates[result]:
-            if name in ending and name not in kept and name not in seen:
-                seen.add(name)
-                if name not in heirs or finds(heirs[name], seen):
-                    heirs[name] = result
-                    return True
-        return False
-
-    for result in candidates:
-        finds(result, set())
-    return {result: name for name, result in heirs.items()}
-
-
-take_over__two_heirs = edited(
-    memory.take_over,
-    ("name in ending and name not in kept and name not in reused.values()", "name in ending and name not in kept"),
-)
-take_over__the_last_candidate = edited(memory.take_over, ("for name in inputs:", "for name in inputs[::-1]:"))
 
 
 def call_lines__frees_before_the_call(steps, kept, outputs, updates):
@@ -436,7 +412,6 @@ emit__takes_the_name_before_the_text = edited(
 _last_uses = copied(memory.last_uses)
 _bytes_alive = copied(memory.bytes_alive)
 _call_lines = copied(memory.call_lines)
-_take_over = copied(memory.take_over)
 
 
 def last_uses__adds_to_the_outputs(steps, outputs):
@@ -449,17 +424,6 @@ def last_uses__adds_to_the_outputs(steps, outputs):
 
 def bytes_alive__adds_to_the_outputs(steps, nbytes, outputs):
     return _bytes_alive(steps, nbytes, outputs) if last_uses__adds_to_the_outputs(steps, outputs) else []
-
-
-def take_over__removes_from_what_ends(candidates, ending, kept):
-    reused = {}
-    for result, inputs in candidates.items():
-        for name in inputs:
-            if name in ending and name not in kept:
-                ending.remove(name)
-                reused[result] = name
-                break
-    return reused
 
 
 def call_lines__adds_to_what_is_kept(steps, kept, outputs, updates):
@@ -488,10 +452,6 @@ def bytes_alive__buffers_count(steps, nbytes, outputs):
 def bytes_alive__every_buffer_has_a_size(steps, nbytes, outputs):
     made = {name for step in steps for names in step for name in names if name.startswith("buf")}
     return _bytes_alive(steps, {name: nbytes[name] for name in made}, outputs)
-
-
-def take_over__takes_a_list_only(candidates, ending, kept):
-    return _take_over(candidates, ending, kept + [])
 
 
 def call_lines__takes_a_list_only(steps, kept, outputs, updates):
@@ -691,3 +651,38 @@ def cache_key__of_composed_letters(texts, command, machine):
 call_lines__frees_what_it_wrote_first = edited(
     memory.call_lines, ("for name in ends[i] if", "for name in sorted(ends[i], key=lambda name: name not in writes) if")
 )
+
+
+_breaks = copied(breaks.breaks_take_over)
+
+
+def breaks_take_over__of_the_table():
+    return [
+        {"candidates": [[0]], "ending": [0], "kept": []},
+        {"candidates": [[0, 1], [1]], "ending": [0, 1], "kept": []},
+        {"candidates": [[0, 1]], "ending": [0, 1], "kept": [0]},
+    ]
+
+
+def breaks_take_over__keeps_nothing():
+    return [case | {"kept": []} for case in _breaks()]
+
+
+def breaks_take_over__all_end():
+    return [case | {"ending": sorted({n for some in case["candidates"] for n in some})} for case in _breaks()]
+
+
+def breaks_take_over__of_one_result():
+    return [case | {"candidates": [some]} for case in _breaks() for some in case["candidates"][1:2]]
+
+
+def breaks_take_over__of_two_results():
+    return [case | {"candidates": case["candidates"][:2]} for case in _breaks()]
+
+
+def breaks_take_over__with_a_candidate_for_each_result():
+    return [case | {"candidates": [*filter(None, case["candidates"])]} for case in _breaks()]
+
+
+def breaks_take_over__one_large_case():
+    return [{"candidates": [[], [0, 1, 2], [3], [1, 2]], "ending": [2, 1, 3], "kept": [2]}, *_breaks()[2:]]

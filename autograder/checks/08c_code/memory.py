@@ -7,7 +7,7 @@ own scheduler and memory planner, which get nodes and buffers with names and siz
 from types import SimpleNamespace
 
 from ...engine.check import program
-from ..cases import drawing, field, only_read
+from ..cases import breaking, drawing, field, no_cases, only_read
 from ..shared_08 import first_line
 
 
@@ -182,70 +182,57 @@ def _(xp, steps, outputs, sizes):
     return list(alive)[: len(steps)]
 
 
-@drawing
-def updates_in_place(draw, st):
-    """One step: its reads and writes with sizes, the reads that no later step needs, and those that are inputs."""
-    kinds = draw(st.lists(st.sampled_from(BUFFER_SIZES[:4]), min_size=1, max_size=2))
-    reads = {f"buf{i}": draw(st.sampled_from(kinds)) for i in draw(st.permutations(range(draw(st.integers(0, 4)))))}
-    writes = {f"buf{i}": draw(st.sampled_from(kinds)) for i in range(5, 5 + draw(st.integers(1, 3)))}
-    ending = sorted(name for name in reads if draw(st.sampled_from([True, True, False])))
-    kept = sorted(name for name in reads if draw(st.sampled_from([True, False, False, False])))
-    turned = {new: [old for old in reads if draw(st.integers(0, 3)) == 0] for new in writes}
-    return {"reads": reads, "writes": writes, "ending": ending, "kept": kept, "turned": turned}
+BREAKS, BODIES = "course.breaks.breaks_take_over", "08c.take_over"
 
 
-def _about_updates(case, mine, theirs):
-    if not (isinstance(mine, dict) and "dict" in mine):
-        return None
-    taken = dict(mine["dict"]).values()
-    if len({*taken}) == len(taken) and {*taken} <= {*case["ending"]} - {*case["kept"]}:
-        return "each result takes the first buffer that it may have, no matter which results follow"
-    return None
+@program(f"{BREAKS}.half", cases=no_cases, edges=[{}], examine=breaking(BODIES, "1/2"))
+def breaks_half(xp):
+    return xp.breaks.breaks_take_over()
 
 
-def step_in_place(reads, writes, ending, kept=(), turned=None):
-    """A case with buffers of one size. A result reads its `turned` in another order than it writes."""
-    sizes = [{name: ["float32", 64] for name in names.split()} for names in (reads, writes)]
-    return {"reads": sizes[0], "writes": sizes[1], "ending": ending, "kept": list(kept), "turned": turned or {}}
+@program(BREAKS, cases=no_cases, edges=[{}], examine=breaking(BODIES, "1"))
+def breaks_take_over(xp, **case):
+    """The cases, or what `take_over` gives on one of them."""
+    if not case:
+        return xp.breaks.breaks_take_over()
+    assert _is_small(case["candidates"])
+    candidates, ending, kept = _one_step(**case)
+    taken = xp.inductor.memory.take_over(candidates, ending, {*kept})
+    return {new: taken[new] for new in candidates if new in taken}
 
 
-@program(
-    "inductor.memory.take_over",
-    cases=updates_in_place,
-    edges=[
-        step_in_place("buf0", "buf5", ending=["buf0"]), step_in_place("buf0", "buf5", ending=["buf0"], kept=["buf0"]),
-        step_in_place("buf0", "buf5", ending=[]), step_in_place("buf1 buf0", "buf5 buf6 buf7", ending=["buf0", "buf1"]),
-        step_in_place("buf0 buf1", "buf5 buf6", ending=["buf0", "buf1"], turned={"buf6": ["buf1"]}),
-        step_in_place("buf0 buf1", "buf5 buf6", ending=["buf0", "buf1"], turned={"buf5": ["buf0"]}),
-    ],
-    hint=_about_updates,
-)  # fmt: skip
-def take_over(xp, reads, writes, ending, kept, turned):
-    pairs = {new: [old for old in reads if reads[old] == size] for new, size in writes.items()}
-    candidates = {new: [old for old in pairs[new] if old not in turned.get(new, ())] for new in writes}
-    taken = only_read(xp.inductor.memory.take_over, candidates, list(ending), set(kept))
-    return {new: taken[new] for new in writes if new in taken}
+def _is_small(candidates):
+    return sum(map(len, candidates)) <= 3
 
 
-@take_over.oracle
-def _(xp, reads, writes, ending, kept, turned):
+def _one_step(candidates, ending, kept):
+    """The arguments of `take_over`: the numbers of buffers become names."""
+    named = [[f"buf{number}" for number in numbers] for numbers in (*candidates, ending, kept)]
+    return {f"new{i}": names for i, names in enumerate(named[:-2])}, *named[-2:]
+
+
+@breaks_take_over.oracle
+def _(xp, candidates, ending, kept):
     import torch._inductor.codegen.simd  # noqa: F401  (a node needs it when it decides)
     from torch._inductor.codegen.common import KernelArgs
     from torch._inductor.virtualized import V
 
-    taken = {}
-    with Inductor(xp, [[list(reads), [new]] for new in writes], [], reads | writes) as inductor:
+    if not _is_small(candidates):
+        raise ValueError("there are more than three candidates")
+    candidates, ending, kept = _one_step(candidates, ending, kept)
+    steps, taken = [[reads, [new]] for new, reads in candidates.items()], {}
+    sizes = {name: ["float32", 64] for reads, writes in steps for name in [*reads, *writes]}
+    with Inductor(xp, steps, [], sizes) as inductor:
         V.graph.graph_inputs = V.graph.graph_inputs_original = dict.fromkeys(kept)
         inductor.scheduler.get_fused_node = lambda node: None
         inductor.scheduler.name_to_fused_node = {}
-        for new, node in zip(writes, inductor.nodes):  # each result as a loop of its own in the kernel
+        for (reads, _), node in zip(steps, inductor.nodes):  # each result as a loop of its own in the kernel
             node.scheduler, node.ancestors = inductor.scheduler, set()
             inductor.scheduler.current_node, node.node = node, SimpleNamespace(get_operation_name=str)
             node.get_device, node.get_name = (lambda: xp.device("cpu")), (lambda: "this step")
             later = SimpleNamespace(get_name=lambda: "a later step")
             for old in reads:
-                in_order = old not in turned.get(new, ())
-                mine = SimpleNamespace(node=node, can_inplace=in_order, get_name=node.get_name)
+                mine = SimpleNamespace(node=node, can_inplace=True, get_name=node.get_name)
                 others = [] if old in ending else [SimpleNamespace(node=later, can_inplace=True)]
                 inductor.buffers[old].users, inductor.buffers[old].scheduler = [mine, *others], inductor.scheduler
             kernel = SimpleNamespace(args=KernelArgs(), inplace_update_buffers={})
