@@ -248,6 +248,26 @@ def breaks_take_over() -> list[dict[str, list]]:
     ]
 
 
+def breaks_fit() -> list[dict[str, list[list[int]]]]:
+    """Cases on which wrong bodies of `distributed.cost.fit` find another link than torch, or another error.
+
+    A case is a list of at most 8 measurements. Each is `[steps, bytes, microseconds]`, three ints from 1 to 2**31 - 1. Torch solves
+    the problem of least squares with `torch.linalg.lstsq`. A case counts if the right body agrees with torch. It catches each body
+    that does not agree.
+
+    Returns:
+        at most 4 cases, each a dict such as `{"rows": [[2, 1000, 3000], [2, 5000, 7000]]}`.
+
+    Source: `torch/linalg/__init__.py`, `lstsq`.
+    """
+    return [
+        {"rows": []},
+        {"rows": [[2, 10, 30], [1, 5, 3]]},
+        {"rows": [[1, 3, 30], [4, 100, 2], [1, 3, 30]]},
+        {"rows": [[4, 3, 1], [1, 2, 3]]},
+    ]
+
+
 def breaks_infer_schema() -> list[dict[str, str | list[str]]]:
     """Cases on which wrong bodies of `custom_ops.infer_schema` give another schema than torch.
 

@@ -3,13 +3,11 @@
 A function's name is its exercise's, two underscores, and what is wrong.
 """
 
-import math
-
-import numpy as np
 import torch
 import torch.distributed as dist
 from torch.distributed import ReduceOp
 
+from rushlight.course import breaks
 from rushlight.distributed import collectives, cost
 
 from ..shared import copied, edited
@@ -365,59 +363,6 @@ ring_cost__looks_for_the_name_in_a_text = edited(
 )
 
 
-def _least_squares(rows, weights):
-    if len({nbytes / steps for steps, nbytes, _ in rows}) < 2:
-        raise ValueError
-    table = np.array([[steps * w, nbytes * w, seconds * w] for (steps, nbytes, seconds), w in zip(rows, weights)])
-    size = table[:, :2].max(0)
-    return np.linalg.lstsq(table[:, :2] / size, table[:, 2], rcond=None)[0] / size
-
-
-def _link(latency, inverse):
-    return cost.Link(float(latency), 1 / float(inverse) if inverse else math.inf)
-
-
-def fit__least_absolute_squares(rows):
-    latency, inverse = _least_squares(rows, [1] * len(rows))
-    return _link(max(latency, 0), max(inverse, 0))
-
-
-def fit__allows_what_is_negative(rows):
-    return _link(*_least_squares(rows, [1 / seconds for _, _, seconds in rows]))
-
-
-def fit__cuts_off_what_is_negative(rows):
-    latency, inverse = _least_squares(rows, [1 / seconds for _, _, seconds in rows])
-    return _link(max(latency, 0), max(inverse, 0))
-
-
-def fit__of_the_first_and_the_last(rows):
-    if len({nbytes / steps for steps, nbytes, _ in rows}) < 2:
-        raise ValueError
-    rows = sorted(rows, key=lambda row: row[1])
-    (s, n, t), (s2, n2, t2) = rows[0], rows[-1]
-    inverse = (t2 / s2 - t / s) / (n2 / s2 - n / s)
-    return _link(max(t / s - n / s * inverse, 0), max(inverse, 0))
-
-
-def fit__forgets_the_steps(rows):
-    link = fit__cuts_off_what_is_negative([[1, nbytes, seconds] for _, nbytes, seconds in rows])
-    return link
-
-
-def fit__needs_only_two_rows(rows):
-    if len(rows) < 2:
-        raise ValueError
-    a, b = np.array([s / t for s, _, t in rows]), np.array([n / t for _, n, t in rows])
-    latency, inverse = np.linalg.lstsq(np.array([a, b]).T / [a.max(), b.max()], np.ones(len(rows)), rcond=None)[0]
-    latency, inverse = latency / a.max(), inverse / b.max()
-    if latency < 0:
-        latency, inverse = 0, b.sum() / (b * b).sum()
-    if inverse < 0:
-        latency, inverse = a.sum() / (a * a).sum(), 0
-    return _link(latency, inverse)
-
-
 # Sentences that are easily passed over
 
 
@@ -482,18 +427,9 @@ def tree_broadcast__puts_it_elsewhere(tensor, src, group=None):
 # Answers that break one sentence of a contract
 
 
-_FIT = copied(cost.fit)
-
-
 def ring_shift__looks_at_the_first_size(outgoing, incoming, group=None):
     if len(outgoing) or len(incoming):
         _RING_SHIFT(outgoing, incoming, group)
-
-
-def fit__compares_the_bytes(rows):
-    if len({nbytes for _, nbytes, _ in rows}) < 2:
-        raise ValueError("all rows have the same bytes")
-    return _FIT(rows)
 
 
 ring_shift__is_alone_and_has_rows = edited(
@@ -564,4 +500,41 @@ def ring_all_reduce__does_not_wait_for_its_sends(tensor, op=ReduceOp.SUM, group=
 ring_cost__is_free_without_bytes = edited(
     cost.ring_cost, ("steps = (ranks", "if not nbytes:\n        return 0, 0.0\n    steps = (ranks")
 )
-fit__whole_bytes_per_step = edited(cost.fit, ("nbytes / steps for", "nbytes // steps for"))
+
+
+# Cases
+
+_breaks = copied(breaks.breaks_fit)
+
+
+def breaks_fit__of_real_links():
+    return [
+        {"rows": [[2, 1000, 3000], [2, 5000, 7000]]},
+        {"rows": [[2, 4000, 100], [2, 400000, 250], [2, 40000000, 13000]]},
+        {"rows": [[2, 1000, 3000]]},
+        {"rows": [[6, 256, 90], [6, 4096, 92], [6, 65536, 130], [6, 1048576, 800]]},
+    ]
+
+
+def breaks_fit__without_errors():
+    return _breaks()[2:]
+
+
+def breaks_fit__with_a_row_at_least():
+    return _breaks()[1:]
+
+
+def breaks_fit__of_single_messages():
+    return [{"rows": [[1, *row[1:]] for row in case["rows"]]} for case in _breaks()]
+
+
+def breaks_fit__each_row_once():
+    return [{"rows": [row for i, row in enumerate(case["rows"]) if row not in case["rows"][:i]]} for case in _breaks()]
+
+
+def breaks_fit__where_a_longer_message_takes_longer():
+    return [{"rows": [[steps, nbytes, 10 * steps + nbytes] for steps, nbytes, _ in case["rows"]]} for case in _breaks()]
+
+
+def breaks_fit__in_seconds():
+    return [{"rows": [[steps, nbytes, time / 1e6] for steps, nbytes, time in case["rows"]]} for case in _breaks()]

@@ -1,9 +1,9 @@
-"""The cost model: collectives, and a link fitted to measurements."""
+"""The cost model: collectives, and cases of a student for the fit of a link."""
 
 from __future__ import annotations
 
 from ...engine.check import program
-from ..cases import drawing, drawn, rows
+from ..cases import breaking, drawn, no_cases, rows
 from ..shared_09 import _explained
 
 _COLLECTIVES = ["all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast"]
@@ -59,72 +59,51 @@ def cost_by_going_round(torch, collective, nbytes, ranks):
     return {"steps": float(passes * len(parts)), "bytes": float(passes * sum(parts))}
 
 
-@drawing
-def _measurements(draw, st):
-    """Measurements of different sizes: true numbers with errors."""
-    sizes = draw(st.lists(st.integers(2, 22), min_size=2, max_size=6, unique=True))
-    steps = draw(st.sampled_from([1, 2, 6, 14]))
-    latency, bandwidth = draw(st.sampled_from([2e-6, 3e-5, 1e-3])), draw(st.sampled_from([1e8, 2e9, 4e10]))
-    measured = []
-    for size in sizes:
-        seconds = (steps * latency + 2**size / bandwidth) * draw(st.sampled_from([0.7, 0.9, 1.0, 1.25, 1.6]))
-        measured.append([steps, float(2**size), float(f"{seconds:.6g}")])
-    if draw(st.integers(0, 3)) == 0:
-        measured.append([steps, 4096.0, 0.01])
-    if len({seconds for _, _, seconds in measured}) == 1:  # 1 / bandwidth is then 0, or what is left by rounding
-        measured[0][2] *= 2
-    return {"rows": measured}
+BREAKS, BODIES = "course.breaks.breaks_fit", "09a.fit"
 
 
-_FIT = (
-    "least squares of (model - seconds) / seconds: divide each row by its seconds. If one of the two would be negative it is 0, "
-    "and the other is fitted again on its own"
-)
+@program(f"{BREAKS}.half", cases=no_cases, edges=[{}], examine=breaking(BODIES, "1/2"))
+def breaks_half(xp):
+    return xp.breaks.breaks_fit()
 
 
-@program(
-    "distributed.cost.fit",
-    cases=_measurements,
-    edges=rows(
-        "rows",
-        ([[2, 1000.0, 0.003], [2, 5000.0, 0.007]],), ([[6, 4e3, 0.00013], [6, 4e5, 0.00025], [6, 4e7, 0.0137]],),
-        ([[1, 10.0, 1.0], [1, 20.0, 2.5], [1, 40.0, 3.0], [1, 80.0, 11.0]],),
-        ([[2, 100.0, 0.1], [2, 1000.0, 5.0]],),  # a negative latency, unless it is forbidden
-        ([[2, 100.0, 0.1], [4, 5000.0, 3.0], [2, 1000.0, 5.0]],),
-        ([[2, 100.0, 0.5], [2, 1000.0, 0.2]],),  # a negative 1 / bandwidth
-        ([[1, 100.0, 0.5], [3, 1000.0, 0.2], [2, 500.0, 0.4]],), ([[1, 10.0, 0.5], [2, 20.0, 0.5], [2, 60.0, 1.5]],),
-        ([[2, 10.0, 0.5]],), ([[2, 10.0, 0.5], [4, 20.0, 0.7]],), ([[3, 10.0, 0.5], [3, 10.0, 0.7]],), ([],),
-        ([[2, 1000.0, 0.003], [4, 1000.0, 0.005]],),  # of one size, in messages of different sizes
-        ([[3, 10.0, 0.5], [3, 11.0, 0.52], [3, 11.0, 0.53]],),  # by less than a byte per step
-    ),
-    hint=_explained(
-        refused="all rows have the same number of bytes per step: latency and bandwidth cannot be separated, ValueError",
-        bandwidth=_FIT, **{"latency in us": _FIT},
-    ),
-    draws=60,
-)  # fmt: skip
-def fitted(xp, rows):
+@program(f"{BREAKS}.most", cases=no_cases, edges=[{}], examine=breaking(BODIES, "3/4"))
+def breaks_most(xp):
+    return xp.breaks.breaks_fit()
+
+
+@program(BREAKS, cases=no_cases, edges=[{}], examine=breaking(BODIES, "1"))
+def breaks_fit(xp, **case):
+    """The cases, or the link that `fit` finds for one of them."""
+    if not case:
+        return xp.breaks.breaks_fit()
+    assert _are_measurements(case["rows"])
     try:
-        link = xp.distributed.cost.fit([*rows])
+        link = xp.distributed.cost.fit([(steps, nbytes, time / 1e6) for steps, nbytes, time in case["rows"]])
     except ValueError:
         return "ValueError"
     return {"latency in us": float(link.latency * 1e6), "bandwidth": float(link.bandwidth)}
 
 
-@fitted.oracle
-def fitted_by_numpy(torch, rows):
-    import numpy as np
-
-    table = np.array(rows, dtype=np.float64).reshape(-1, 3)
-    if len(np.unique(table[:, 1] / table[:, 0])) < 2:
+@breaks_fit.oracle
+def _(torch, rows):
+    if not _are_measurements(rows):
+        raise ValueError("a row is no triple of positive numbers")
+    table = torch.tensor(rows, dtype=torch.float64).reshape(-1, 3)
+    if len(torch.unique(table[:, 1] / table[:, 0])) < 2:
         return "ValueError"
-    factors, ones = table[:, :2] / table[:, 2:], np.ones(len(table))
-    scale = factors.max(0)
-    candidates = []
-    for columns in ([0, 1], [0], [1]):
-        fit = np.zeros(2)
-        fit[columns] = np.linalg.lstsq((factors / scale)[:, columns], ones, rcond=None)[0]
-        if min(fit) >= 0:
-            candidates.append([(((factors / scale) @ fit - 1) ** 2).sum(), *(fit / scale).tolist()])
+    factors, ones = table[:, :2] / (table[:, 2:] / 1e6), torch.ones(len(table), 1, dtype=torch.float64)
+    scale = factors.amax(0)
+    factors, candidates = factors / scale, []
+    for columns in ([0, 1], [0], [1]):  # both numbers, or one of them, and the other is 0
+        found = torch.zeros(2, 1, dtype=torch.float64)
+        found[columns] = torch.linalg.lstsq(factors[:, columns], ones).solution
+        if found.min() >= 0:
+            errors = (factors @ found - 1).square().sum()
+            candidates.append([errors.item(), *(found.squeeze() / scale).tolist()])
     _, latency, inverse = min(candidates)
     return {"latency in us": latency * 1e6, "bandwidth": 1 / inverse if inverse else float("inf")}
+
+
+def _are_measurements(rows):
+    return all(len(row) == 3 and min(row) > 0 for row in rows)

@@ -178,7 +178,7 @@ def test_an_oracle_that_does_not_ask_torch_is_not_shown_nor_called_torch(name, m
 
 
 def test_an_oracle_that_asks_torch_is_one_that_uses_it_or_a_tensor_of_its():
-    assert {"distributed.cost.fit", "aot.partition.minimum_cut"} <= {*WITHOUT_TORCH}
+    assert {"distributed.cost.ring_cost", "aot.partition.minimum_cut"} <= {*WITHOUT_TORCH}
     asking = {
         "aten.strided.is_contiguous",
         "inductor.output_code.kernel_calls",
@@ -617,7 +617,7 @@ def slot(name):
     unplug(slot)
 
 
-CAUGHT = ["distributed.cost.fit", "dynamo.symbolic.binary_op", "aot.runtime.run_epilogue"]
+CAUGHT = ["distributed.cost.ring_cost", "dynamo.symbolic.binary_op", "aot.runtime.run_epilogue"]
 CAUGHT += ["on_torch.backend.copy_from"]  # in a child
 CAUGHT_IN_RANKS = ["distributed.tensor_parallel.vocabulary_parallel_cross_entropy"]
 
