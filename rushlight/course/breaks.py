@@ -200,6 +200,29 @@ def breaks_named_members() -> list[dict[str, list[list[int]] | str | bool]]:
     ]
 
 
+def breaks_rank_indices() -> list[dict[str, int | bool]]:
+    """Cases on which wrong bodies of `utils.data.distributed.rank_indices` give a rank other samples than torch.
+
+    A case counts if there are 0 to 100 samples, 1 to 100 ranks, and a rank that is one of them. It catches each body that
+    does not agree with torch. With `shuffle` the order of the samples is torch's permutation, otherwise 0, 1, 2, ... The seed
+    and the epoch are ints less than 2**31.
+
+    Returns:
+        at most 5 cases, each a dict such as `{"length": 8, "ranks": 2, "rank": 0, "shuffle": False, "seed": 0, "epoch": 0,
+        "drop_last": False}`.
+
+    Source: `torch/testing/_internal/distributed/distributed_test.py`, `test_DistributedSampler_padding`.
+    """
+    first = {"shuffle": False, "seed": 0, "epoch": 0}
+    return [
+        {"length": 4, "ranks": 2, "rank": 1, **first, "drop_last": True},
+        {"length": 5, "ranks": 2, "rank": 0, **first, "drop_last": True},
+        {"length": 2, "ranks": 3, "rank": 0, **first, "drop_last": True},
+        {"length": 4, "ranks": 2, "rank": 1, **first, "drop_last": False},
+        {"length": 3, "ranks": 7, "rank": 6, "shuffle": True, "seed": 4, "epoch": 2, "drop_last": False},
+    ]
+
+
 def breaks_fused_operations() -> list[dict[str, list[str]]]:
     """Cases on which wrong bodies of `inductor.output_code.fused_operations` read other operators than torch has written.
 

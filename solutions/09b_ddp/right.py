@@ -4,7 +4,6 @@ A function's name is its exercise's, two underscores, and the style.
 """
 
 from collections import deque
-from itertools import cycle, islice
 
 import torch
 import torch.distributed as dist
@@ -246,26 +245,25 @@ def finish__with_a_list_of_its_own(reducer, used=None):
     finish__in_steps(reducer, used and used.copy())
 
 
-# Samplers
+# Cases
 
 
-def rank_indices__with_a_padded_list(length, ranks, rank, permute=None, seed=0, epoch=0, drop_last=False):
-    order = list(permute(length, seed + epoch)) if permute is not None else list(range(length))
-    total = (length - length % ranks) if drop_last else (length + (-length) % ranks)
-    while 0 < len(order) < total:
-        order += order[: total - len(order)]
-    return order[rank:total:ranks]
+def _rank_of(length, ranks, rank, drop_last, **order):
+    order = {"shuffle": False, "seed": 0, "epoch": 0} | order
+    return {"length": length, "ranks": ranks, "rank": rank, "drop_last": drop_last} | order
 
 
-def rank_indices__with_cycle(length, ranks, rank, permute=None, seed=0, epoch=0, drop_last=False):
-    order = range(length) if permute is None else permute(length, seed + epoch)
-    rounds = length // ranks + (not drop_last and length % ranks > 0)
-    return list(islice(cycle(order), rank, rounds * ranks, ranks))
+def breaks_rank_indices__as_rows():
+    rows = [(100, 10, 3, True), (99, 10, 3, True), (9, 10, 0, True), (100, 10, 3, False)]
+    return [*(_rank_of(*row) for row in rows), _rank_of(40, 99, 82, False, shuffle=True, seed=7, epoch=5)]
 
 
-def rank_indices__in_rows_of_ranks(length, ranks, rank, permute=None, seed=0, epoch=0, drop_last=False):
-    order = range(length) if permute is None else tuple(permute(length, seed + epoch))
-    turns = [order[i : i + ranks] for i in range(0, length, ranks)]
-    if turns and len(turns[-1]) < ranks and drop_last:
-        turns.pop()
-    return [turn[rank] if rank < len(turn) else order[(rank - len(turn)) % length] for turn in turns]
+def breaks_rank_indices__as_tuples():
+    shuffled = dict(shuffle=True, seed=-5, epoch=2)
+    return (
+        _rank_of(0, 4, 1, True),
+        _rank_of(0, 4, 1, False),
+        _rank_of(12, 4, 3, True, **shuffled),
+        _rank_of(13, 4, 0, True, **shuffled),
+        _rank_of(4, 9, 8, False, **shuffled),
+    )

@@ -9,6 +9,7 @@ import torch
 import torch.distributed as dist
 from torch.distributed import ReduceOp
 
+from rushlight.course import breaks
 from rushlight.distributed import collectives, ddp
 
 from ..shared import copied, edited
@@ -543,68 +544,6 @@ def finish__resets_what_it_refuses(reducer, used=None):
         raise
 
 
-# Samplers
-
-
-def rank_indices__in_one_piece(length, ranks, rank, permute=None, seed=0, epoch=0, drop_last=False):
-    order = permute(length, seed + epoch) if permute else [*range(length)]
-    count = length // ranks if drop_last else -(-length // ranks)
-    order = (order * (count * ranks // max(length, 1) + 1))[: count * ranks]
-    return order[rank * count : (rank + 1) * count]
-
-
-def rank_indices__pads_once(length, ranks, rank, permute=None, seed=0, epoch=0, drop_last=False):
-    order = [*permute(length, seed + epoch)] if permute else [*range(length)]
-    count = length // ranks if drop_last else -(-length // ranks)
-    order = (order + order[: count * ranks - length])[: count * ranks]
-    return order[rank::ranks]
-
-
-def rank_indices__pads_the_list_of_permute(length, ranks, rank, permute=None, seed=0, epoch=0, drop_last=False):
-    order = permute(length, seed + epoch) if permute else [*range(length)]
-    count = length // ranks if drop_last else -(-length // ranks)
-    if length:
-        order += (order * ranks)[: max(0, count * ranks - length)]
-    return order[: count * ranks][rank::ranks]
-
-
-def rank_indices__without_the_epoch(length, ranks, rank, permute=None, seed=0, epoch=0, drop_last=False):
-    order = permute(length, seed) if permute else [*range(length)]
-    count = length // ranks if drop_last else -(-length // ranks)
-    return [order[i % length] for i in range(rank, count * ranks, ranks)]
-
-
-def rank_indices__another_order_on_each_rank(length, ranks, rank, permute=None, seed=0, epoch=0, drop_last=False):
-    order = permute(length, seed + epoch + rank) if permute else [*range(length)]
-    count = length // ranks if drop_last else -(-length // ranks)
-    return [order[i % length] for i in range(rank, count * ranks, ranks)]
-
-
-def rank_indices__repeats_the_last_sample(length, ranks, rank, permute=None, seed=0, epoch=0, drop_last=False):
-    order = permute(length, seed + epoch) if permute else [*range(length)]
-    count = length // ranks if drop_last else -(-length // ranks)
-    return [order[min(i, length - 1)] for i in range(rank, count * ranks, ranks)]
-
-
-def rank_indices__drops_where_nothing_is_over(length, ranks, rank, permute=None, seed=0, epoch=0, drop_last=False):
-    order = permute(length, seed + epoch) if permute else [*range(length)]
-    count = (length - 1) // ranks if drop_last else -(-length // ranks)
-    return [order[i % length] for i in range(rank, count * ranks, ranks)]
-
-
-def rank_indices__the_slice_as_it_is(length, ranks, rank, permute=None, seed=0, epoch=0, drop_last=False):
-    order = permute(length, seed + epoch) if permute else [*range(length)]
-    return order[rank::ranks]
-
-
-def rank_indices__the_list_itself(length, ranks, rank, permute=None, seed=0, epoch=0, drop_last=False):
-    order = permute(length, seed + epoch) if permute else [*range(length)]
-    if ranks == 1:
-        return order
-    count = length // ranks if drop_last else -(-length // ranks)
-    return [order[i % length] for i in range(rank, count * ranks, ranks)]
-
-
 # What each hint is for
 
 finish__refuses_what_is_launched = edited(ddp.finish, ("launched < len", "launched <= len"))
@@ -682,3 +621,49 @@ mark_ready__counts_from_the_beginning = edited(
     ddp.mark_ready,
     ("        reducer.launched += 1", "        full.pending = len(full.parameters)\n        reducer.launched += 1"),
 )
+
+
+# Cases
+
+_breaks = copied(breaks.breaks_rank_indices)
+
+
+def breaks_rank_indices__that_are_usual():
+    usual = {"length": 8, "ranks": 2, "rank": 0, "shuffle": False, "seed": 0, "epoch": 0, "drop_last": False}
+    return [usual, usual | {"shuffle": True, "drop_last": True}, usual | {"length": 9, "shuffle": True}]
+
+
+def breaks_rank_indices__of_rank_0():
+    return [case | {"rank": 0} for case in _breaks()]
+
+
+def breaks_rank_indices__of_the_first_epoch():
+    return [case | {"epoch": 0} for case in _breaks()]
+
+
+def breaks_rank_indices__without_shuffling():
+    return [case | {"shuffle": False} for case in _breaks()]
+
+
+def breaks_rank_indices__always_with_drop_last():
+    return [case | {"drop_last": True} for case in _breaks()]
+
+
+def breaks_rank_indices__never_with_drop_last():
+    return [case | {"drop_last": False} for case in _breaks()]
+
+
+def breaks_rank_indices__with_more_samples_than_ranks():
+    return [case | {"length": case["length"] + case["ranks"]} for case in _breaks()]
+
+
+def breaks_rank_indices__of_a_rank_that_does_not_exist():
+    return [case | {"rank": case["ranks"]} for case in _breaks()]
+
+
+def breaks_rank_indices__of_too_many_samples():
+    return [case | {"length": 101 + case["length"]} for case in _breaks()]
+
+
+def breaks_rank_indices__of_more_cases_than_are_allowed():
+    return [*_breaks(), *_breaks()]

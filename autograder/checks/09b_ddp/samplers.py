@@ -1,58 +1,48 @@
-"""Lab 09, which samples a rank gets."""
+"""Cases of a student for `rank_indices`, which samples a rank gets."""
 
 from __future__ import annotations
 
-from functools import cache
-
 from ...engine.check import program
-from ..cases import drawn, explained, rows
+from ..cases import breaking, no_cases
+
+BREAKS, BODIES = "course.breaks.breaks_rank_indices", "09b.rank_indices"
 
 
-@program(
-    "utils.data.distributed.rank_indices",
-    cases=drawn(
-        length=(0, 30), ranks=(1, 7), shuffle=[True, True, False], seed=(0, 9), epochs=(1, 3), drop_last=[True, False]
-    ),
-    edges=rows(
-        "length ranks shuffle seed epochs drop_last",
-        (5, 3, False, 0, 1, False), (5, 3, False, 0, 1, True), (6, 3, False, 0, 1, False), (6, 3, False, 0, 1, True),
-        (2, 7, False, 0, 1, False), (2, 7, False, 0, 1, True), (1, 3, False, 0, 1, False), (0, 2, False, 0, 1, False),
-        (0, 2, True, 0, 1, True), (8, 2, True, 3, 3, False), (9, 4, True, 3, 3, False), (9, 4, True, 3, 3, True),
-        (3, 7, True, 1, 2, False), (4, 1, True, 0, 2, False),
-    ),
-    hint=explained(
-        indices="a row for each epoch, and in it a list for each rank", order="`permute` returned this list; it is only read"
-    ),
-)  # fmt: skip
-def indices(xp, length, ranks, shuffle, seed, epochs, drop_last):
+@program(f"{BREAKS}.half", cases=no_cases, edges=[{}], examine=breaking(BODIES, "1/2"))
+def breaks_half(xp):
+    return xp.course.breaks.breaks_rank_indices()
+
+
+@program(f"{BREAKS}.most", cases=no_cases, edges=[{}], examine=breaking(BODIES, "3/4"))
+def breaks_most(xp):
+    return xp.course.breaks.breaks_rank_indices()
+
+
+@program(BREAKS, cases=no_cases, edges=[{}], examine=breaking(BODIES, "1"))
+def breaks_rank_indices(xp, **case):
+    """The cases, or what `rank_indices` gives on one of them."""
+    if not case:
+        return xp.course.breaks.breaks_rank_indices()
     import torch
 
-    @cache
     def permute(length, seed):
         return torch.randperm(length, generator=torch.Generator().manual_seed(seed)).tolist()
 
-    function, order = xp.utils.data.distributed.rank_indices, permute if shuffle else None
-    given = [
-        [function(length, ranks, i, order, seed, epoch, drop_last) for i in range(ranks)] for epoch in range(epochs)
-    ]
-    once_more = function(length, ranks, 0, order, seed, 0, drop_last)
-    given[0][0].append("changed")  # a result is the caller's own
-    again = [once_more, function(length, ranks, 0, order, seed, 0, drop_last)]
-    return {"indices": [*given, again], "order": permute(length, seed)}
+    assert _are_few(case["length"], case["ranks"])
+    order = permute if case.pop("shuffle") else None
+    return xp.utils.data.distributed.rank_indices(permute=order, **case)
 
 
-@indices.oracle
-def torch_indices(torch, length, ranks, shuffle, seed, epochs, drop_last):
+@breaks_rank_indices.oracle
+def _(torch, length, ranks, rank, shuffle, seed, epoch, drop_last):
     from torch.utils.data.distributed import DistributedSampler
 
-    samplers = [DistributedSampler(range(length), ranks, i, shuffle, seed, drop_last) for i in range(ranks)]
-    given = []
-    for epoch in range(epochs):
-        for sampler in samplers:
-            sampler.set_epoch(epoch)
-        given.append([[*sampler] for sampler in samplers])
-    samplers[0].set_epoch(0)
-    first = [*samplers[0]]
-    given[0][0].append("changed")
-    order = torch.randperm(length, generator=torch.Generator().manual_seed(seed)).tolist()
-    return {"indices": [*given, [first, first]], "order": order}
+    if not _are_few(length, ranks):
+        raise ValueError("there are 0 to 100 samples and 1 to 100 ranks")
+    sampler = DistributedSampler(range(length), ranks, rank, shuffle, seed, drop_last)
+    sampler.set_epoch(epoch)
+    return [*sampler]
+
+
+def _are_few(length, ranks):
+    return 0 <= length <= 100 and 1 <= ranks <= 100
