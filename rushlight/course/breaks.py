@@ -223,6 +223,25 @@ def breaks_rank_indices() -> list[dict[str, int | bool]]:
     ]
 
 
+def breaks_plan_load() -> list[dict[str, list]]:
+    """Cases on which wrong bodies of `distributed.checkpoint.plan_load` read other parts of shards than torch.
+
+    A case has a list for each of one to eight pieces, and one for the region: first the offsets, then the sizes. So `[4, 0,
+    2, 6]` is a box of two rows and six columns, which begins at row 4. All the lists have the same length, and their numbers
+    are from 0 to 100. The pieces may be in any order, overlap, and leave parts of the tensor out. A case catches each body
+    that does not agree with torch.
+
+    Returns:
+        at most 3 cases, each a dict such as `{"pieces": [[0, 4], [4, 4], [8, 2]], "region": [0, 5]}`.
+
+    Source: `torch/distributed/checkpoint/planner_helpers.py`, `create_read_items_for_chunk_list`.
+    """
+    return [
+        {"pieces": [[], []], "region": []},
+        {"pieces": [[6, 0, 2, 8], [0, 7, 8, 1], [0, 0, 3, 8], [4, 0, 4, 8]], "region": [2, 2, 4, 4]},
+    ]
+
+
 def breaks_fused_operations() -> list[dict[str, list[str]]]:
     """Cases on which wrong bodies of `inductor.output_code.fused_operations` read other operators than torch has written.
 

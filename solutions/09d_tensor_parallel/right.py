@@ -14,32 +14,6 @@ from rushlight.distributed import checkpoint, mesh, shards, tensor_parallel
 # Checkpoints of shards
 
 
-def plan_load__by_ranges(pieces, offsets, sizes):
-    reads = []
-    for number, piece in enumerate(pieces):
-        source, target, lengths = [], [], []
-        for first, size, mine, wanted in zip(piece.offsets, piece.sizes, offsets, sizes):
-            both = range(max(first, mine), min(first + size, mine + wanted))
-            source.append(both.start - first)
-            target.append(both.start - mine)
-            lengths.append(len(both))
-        if 0 not in lengths:
-            reads.append(checkpoint.Read(number, tuple(source), tuple(target), tuple(lengths)))
-    return reads
-
-
-def plan_load__from_the_differences(pieces, offsets, sizes):
-    def read(number, piece):
-        shifts = [mine - first for first, mine in zip(piece.offsets, offsets)]
-        source = tuple(max(shift, 0) for shift in shifts)
-        target = tuple(max(-shift, 0) for shift in shifts)
-        left = zip(piece.sizes, source, sizes, target)
-        return checkpoint.Read(number, source, target, tuple(min(a - s, b - t) for a, s, b, t in left))
-
-    found = [read(number, piece) for number, piece in enumerate(pieces)]
-    return [each for each in found if all(length > 0 for length in each.lengths)]
-
-
 def load_shards__by_narrow(store, state):
     index = store.index()
     for name in state:
@@ -288,3 +262,19 @@ def vocabulary_parallel_cross_entropy__with_a_gradient_by_hand(
     if reduction == "mean":
         return losses.sum() / (targets != ignore_index).sum()
     return losses.sum() if reduction == "sum" else losses
+
+
+# Cases
+
+
+def breaks_plan_load__in_three_steps():
+    vector = [[9, 1], [5, 3], [0, 4], [4, 1], [4, 1], [2, 6]]
+    rows = [[0, 2, 2, 3], [0, 0, 2, 2], [0, 0, 2, 2]]
+    return [dict(pieces=vector, region=[3, 4]), dict(pieces=rows, region=[0, 0, 2, 2]), dict(pieces=[[]], region=[])]
+
+
+def breaks_plan_load__of_a_cube():
+    far, near = (60, 0, 0, 2, 9, 9), (0, 0, 8, 9, 9, 1)
+    whole = (0, 0, 0, 9, 9, 5), (0, 0, 3, 9, 9, 5)
+    cube = {"pieces": (far, near, *whole, whole[0]), "region": (2, 2, 2, 4, 4, 6)}
+    return (cube, {"pieces": ((), ()), "region": ()})

@@ -9,6 +9,7 @@ from types import FunctionType
 import torch
 import torch.distributed as dist
 
+from rushlight.course import breaks
 from rushlight.distributed import checkpoint, mesh, shards, tensor_parallel
 
 from ..shared import copied, edited
@@ -16,47 +17,6 @@ from ..shared import copied, edited
 _REDISTRIBUTE = FunctionType(mesh.redistribute.__code__, vars(mesh), "redistribute", (None,))
 
 # Checkpoints of shards
-
-
-def _overlaps(pieces, offsets, sizes, touching=False, swapped=False, absolute=False):
-    reads = []
-    for number, piece in enumerate(pieces):
-        starts = [max(pair) for pair in zip(piece.offsets, offsets)]
-        ends = [min(a + n, b + m) for a, n, b, m in zip(piece.offsets, piece.sizes, offsets, sizes)]
-        if all(s <= e if touching else s < e for s, e in zip(starts, ends)):
-            source = tuple(s if absolute else s - a for s, a in zip(starts, piece.offsets))
-            target = tuple(s - a for s, a in zip(starts, offsets))
-            lengths = tuple(e - s for s, e in zip(starts, ends))
-            both = (target, source) if swapped else (source, target)
-            reads.append(checkpoint.Read(number, *both, lengths))
-    return reads
-
-
-def plan_load__reads_what_only_touches(pieces, offsets, sizes):
-    return _overlaps(pieces, offsets, sizes, touching=True)
-
-
-def plan_load__mistakes_source_for_target(pieces, offsets, sizes):
-    return _overlaps(pieces, offsets, sizes, swapped=True)
-
-
-def plan_load__counts_from_the_whole(pieces, offsets, sizes):
-    return _overlaps(pieces, offsets, sizes, absolute=True)
-
-
-def plan_load__first_dimension_only(pieces, offsets, sizes):
-    reads = []
-    for number, piece in enumerate(pieces):
-        if not sizes:
-            reads.append(checkpoint.Read(number, (), (), ()))
-            continue
-        start = max(piece.offsets[0], offsets[0])
-        length = min(piece.offsets[0] + piece.sizes[0], offsets[0] + sizes[0]) - start
-        if length > 0:
-            rest = (0,) * (len(sizes) - 1)
-            source, target = (start - piece.offsets[0], *rest), (start - offsets[0], *rest)
-            reads.append(checkpoint.Read(number, source, target, (length, *sizes[1:])))
-    return reads
 
 
 def load_shards__reads_all_pieces(store, state):
@@ -107,17 +67,6 @@ def load_shards__puts_it_where_it_came_from(store, state):
             part = store.read(index[name][1][read.piece].file, name, read.source, read.lengths)
             place = tuple(slice(0, n) for n in read.lengths)
             shard.data.detach()[place] = part
-
-
-def plan_load__has_torch_do_it(pieces, offsets, sizes):
-    from torch.distributed.checkpoint import metadata, planner_helpers
-
-    chunks = [metadata.ChunkStorageMetadata(torch.Size(p.offsets), torch.Size(p.sizes)) for p in pieces]
-    saved = metadata.TensorStorageMetadata(metadata.TensorProperties(), torch.Size(sizes), chunks)
-    wanted = [metadata.ChunkStorageMetadata(torch.Size(offsets), torch.Size(sizes))]
-    items = planner_helpers.create_read_items_for_chunk_list("x", saved, wanted)
-    reads = [(i.storage_index.index, *map(tuple, (i.storage_offsets, i.dest_offsets, i.lengths))) for i in items]
-    return [checkpoint.Read(*each) for each in sorted(reads) if 0 not in each[3]]
 
 
 # The device mesh
@@ -480,11 +429,6 @@ def load_shards__puts_it_elsewhere(store, state):
 
 _COLUMN_PARALLEL = copied(tensor_parallel.column_parallel_linear)
 _ROW_PARALLEL = copied(tensor_parallel.row_parallel_linear)
-_PLAN_LOAD = copied(checkpoint.plan_load)
-
-
-def plan_load__is_an_iterator(pieces, offsets, sizes):
-    return iter(_PLAN_LOAD(pieces, offsets, sizes))
 
 
 def load_shards__compares_numbers_of_elements(store, state):
@@ -538,12 +482,6 @@ def redistribute__needs_two_dimensions(local, shape, source, target, group=None)
 
 
 # What is the caller's, tensors without dimensions, and a name that is in each text
-
-
-plan_load__has_one_piece_without_dimensions = edited(
-    checkpoint.plan_load,
-    ("    reads = []\n", "    if not sizes:\n        return [Read(0, (), (), ())]\n    reads = []\n"),
-)
 
 
 def load_shards__leaves_grad_mode_off(store, state):
@@ -610,3 +548,52 @@ def reduce_from_ranks__sums_into_x(x, group=None):
         return total.clone()
 
     return tensor_parallel.apply_with_backward(x, summed, lambda gradient: gradient)
+
+
+# Cases
+
+_breaks = copied(breaks.breaks_plan_load)
+
+
+def breaks_plan_load__that_are_usual():
+    by_rows = {"pieces": [[0, 0, 4, 6], [4, 0, 4, 6], [8, 0, 2, 6]], "region": [0, 3, 10, 3]}
+    return [by_rows, {"pieces": [[0, 4], [4, 4], [8, 2]], "region": [0, 5]}]
+
+
+def breaks_plan_load__with_dimensions_only():
+    return _breaks()[1:]
+
+
+def breaks_plan_load__in_the_order_of_rows():
+    return [case | {"pieces": sorted(case["pieces"])} for case in _breaks()]
+
+
+def breaks_plan_load__of_one_piece_each():
+    first, second = _breaks()
+    return [first, *(second | {"pieces": [piece]} for piece in second["pieces"][1:3])]
+
+
+def breaks_plan_load__of_vectors():
+    return [{"pieces": [[max(piece), 1] for piece in case["pieces"] if piece], "region": [2, 4]} for case in _breaks()]
+
+
+def breaks_plan_load__of_pieces_that_differ():
+    return [case | {"pieces": [*dict.fromkeys(map(tuple, case["pieces"]))]} for case in _breaks()]
+
+
+def breaks_plan_load__with_sizes_first():
+    def with_sizes_first(box):
+        return [*box[len(box) // 2 :], *box[: len(box) // 2]]
+
+    return [
+        {"pieces": [*map(with_sizes_first, case["pieces"])], "region": with_sizes_first(case["region"])}
+        for case in _breaks()
+    ]
+
+
+def breaks_plan_load__with_another_number_of_dimensions():
+    return [case | {"region": case["region"][:-2]} for case in _breaks()]
+
+
+def breaks_plan_load__of_negative_offsets():
+    return [case | {"region": [-1 for _ in case["region"]]} for case in _breaks()]

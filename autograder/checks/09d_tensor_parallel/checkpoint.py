@@ -1,12 +1,9 @@
-"""Lab 09, checkpoints of shards: which pieces a region needs, and loading what other ranks have saved."""
+"""Lab 09, checkpoints of shards: cases of a student for the plan of a load, and loading what other ranks have saved."""
 
 from __future__ import annotations
 
-import sys
-
 from ...engine.check import program
-from ...engine.recorder import called
-from ..cases import copied, drawing, error_name, explained, listed, numbers, rows
+from ..cases import breaking, copied, error_name, explained, listed, no_cases, numbers, rows
 from ..shared_09 import UNEVEN, units, with_strides
 
 
@@ -23,58 +20,47 @@ def _reads_of_torch(torch, size, pieces, offsets, sizes):
     return sorted(row for row in rows if 0 not in row[3])
 
 
-@drawing
-def _boxes(draw, st):
-    """The pieces into which a tensor is cut, in any order, some perhaps missing, and a region."""
-    n = draw(st.integers(0, 3))
-    size = [draw(st.integers(1, 6)) for _ in range(n)]
-    pieces = [([], [])]
-    for length in size:
-        cuts = sorted({0, length, *draw(st.lists(st.integers(0, length), max_size=2))})
-        parts = list(zip(cuts, cuts[1:]))
-        pieces = [([*o, a], [*s, b - a]) for o, s in pieces for a, b in parts]
-    pieces = draw(st.permutations(pieces))[: draw(st.integers(1, len(pieces)))]
-    offsets = [draw(st.integers(0, length)) for length in size]
-    sizes = [draw(st.integers(0, length - start)) for length, start in zip(size, offsets)]
-    return {"size": size, "pieces": [list(piece) for piece in pieces], "offsets": offsets, "sizes": sizes}
+BREAKS, BODIES = "course.breaks.breaks_plan_load", "09d.plan_load"
 
 
-_quarters = [[[0, 0], [2, 3]], [[0, 3], [2, 2]], [[2, 0], [3, 3]], [[2, 3], [3, 2]]]
+@program(f"{BREAKS}.half", cases=no_cases, edges=[{}], examine=breaking(BODIES, "1/2"))
+def breaks_half(xp):
+    return xp.course.breaks.breaks_plan_load()
 
 
-@program(
-    "distributed.checkpoint.plan_load",
-    cases=_boxes,
-    edges=rows(
-        "size pieces offsets sizes",
-        ([5, 5], _quarters, [0, 0], [5, 5]), ([5, 5], _quarters, [1, 1], [3, 3]), ([5, 5], _quarters, [1, 1], [1, 2]),
-        ([5, 5], _quarters, [2, 3], [3, 2]), ([5, 5], _quarters, [0, 3], [2, 1]), ([5, 5], _quarters, [4, 4], [1, 1]),
-        ([5, 5], _quarters, [2, 0], [0, 5]), ([5, 5], _quarters[::-1], [0, 2], [5, 2]),
-        ([5, 5], [_quarters[0], [[5, 0], [0, 5]], _quarters[3]], [0, 0], [5, 5]),
-        ([5, 5], [[[0, 0], [5, 5]], [[0, 0], [5, 5]]], [3, 0], [2, 5]), ([], [[[], []]], [], []), ([], [[[], []]] * 2, [], []),
-        ([6], [[[0], [2]], [[2], [2]], [[4], [2]]], [1], [4]), ([6], [[[0], [6]]], [2], [3]),
-        ([6], [[[2], [2]]], [0], [6]),
-    ),
-    hint=explained(
-        reads="in each dimension the overlap is from the larger start to the smaller end; `source` counts from the piece's "
-        "offset, `target` from the region's; nothing is read where a length is 0"
-    ),
-)  # fmt: skip
-def plans(xp, size, pieces, offsets, sizes):
-    checkpoint = xp.distributed.checkpoint
-    saved = [checkpoint.Piece(tuple(o), tuple(s)) for o, s in pieces]
-    torchs = "torch.distributed.checkpoint.planner_helpers"  # takes long to import, and importing it counts as a call
-    known = torchs in sys.modules
-    with called([f"{torchs}.create_read_items_for_chunk_list"] * known) as beyond:
-        reads = checkpoint.plan_load(saved, tuple(offsets), tuple(sizes))
-    beyond += [torchs] * (torchs in sys.modules and not known)
-    assert isinstance(reads, (list, tuple)), "the result is not a list"
-    return {"reads": [[r.piece, *map(list, (r.source, r.target, r.lengths))] for r in reads], "beyond": beyond}
+@program(f"{BREAKS}.most", cases=no_cases, edges=[{}], examine=breaking(BODIES, "3/4"))
+def breaks_most(xp):
+    return xp.course.breaks.breaks_plan_load()
 
 
-@plans.oracle
-def torch_plans(torch, size, pieces, offsets, sizes):
-    return {"reads": _reads_of_torch(torch, size, pieces, offsets, sizes), "beyond": []}
+@program(BREAKS, cases=no_cases, edges=[{}], examine=breaking(BODIES, "1"))
+def breaks_plan_load(xp, **case):
+    """The cases, or what `plan_load` reads for one of them."""
+    if not case:
+        return xp.course.breaks.breaks_plan_load()
+    assert _describes_boxes(**case)
+    checkpoint, (*pieces, (offsets, sizes)) = xp.distributed.checkpoint, map(_box, [*case["pieces"], case["region"]])
+    reads = checkpoint.plan_load([checkpoint.Piece(*piece) for piece in pieces], offsets, sizes)
+    return [[read.piece, *map(list, (read.source, read.target, read.lengths))] for read in reads]
+
+
+@breaks_plan_load.oracle
+def _(torch, pieces, region):
+    if not _describes_boxes(pieces, region):
+        raise ValueError("it describes no pieces of a tensor and no region")
+    *pieces, (offsets, sizes) = map(_box, [*pieces, region])
+    return _reads_of_torch(torch, sizes, pieces, offsets, sizes)  # torch does not read the size of the whole tensor
+
+
+def _describes_boxes(pieces, region):
+    few = all(len(box) == len(region) and all(0 <= number <= 100 for number in box) for box in [*pieces, region])
+    return few and len(region) % 2 == 0 < len(pieces)
+
+
+def _box(numbers):
+    """The offsets and the sizes, which a list has one after the other."""
+    dims = len(numbers) // 2
+    return tuple(numbers[:dims]), tuple(numbers[dims:])
 
 
 def _dealt(torch, tensor, ranks, dim):
