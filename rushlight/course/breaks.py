@@ -242,6 +242,25 @@ def breaks_plan_load() -> list[dict[str, list]]:
     ]
 
 
+def breaks_mesh_groups() -> list[dict[str, list[int] | int]]:
+    """Cases on which wrong bodies of `distributed.mesh.mesh_groups` give other groups than torch.
+
+    A case has the sizes of a mesh, its ranks row by row, and a dimension. It counts if there are one to eight ranks, 0, 1, 2,
+    ... in any order, and as many as the sizes say. It catches each body that does not agree with torch, also about an
+    IndexError.
+
+    Returns:
+        at most 4 cases, each a dict such as `{"sizes": [2, 2], "ranks": [0, 1, 2, 3], "dim": 0}`.
+
+    Source: `torch/distributed/device_mesh.py`, `DeviceMesh`.
+    """
+    return [
+        {"sizes": [2, 2, 2], "ranks": [7, 6, 5, 4, 3, 2, 1, 0], "dim": -3},
+        {"sizes": [1, 2], "ranks": [0, 1], "dim": 0},
+        {"sizes": [2], "ranks": [0, 1], "dim": 1},
+    ]
+
+
 def breaks_fused_operations() -> list[dict[str, list[str]]]:
     """Cases on which wrong bodies of `inductor.output_code.fused_operations` read other operators than torch has written.
 

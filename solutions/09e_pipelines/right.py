@@ -3,34 +3,10 @@
 A function's name is its exercise's, two underscores, and the style.
 """
 
-import itertools
-
 import torch
 import torch.distributed as dist
 
 from rushlight.distributed import cost
-
-# The device mesh
-
-
-def mesh_groups__by_transposing(mesh, dim):
-    return (
-        mesh.transpose(dim, -1).transpose(dim, -1).movedim(dim, 0).flatten(1).t().tolist()
-        if mesh.dim() > 1
-        else [mesh.movedim(dim, 0).tolist()]
-    )
-
-
-def mesh_groups__by_places(mesh, dim):
-    if not -mesh.dim() <= dim < mesh.dim():
-        raise IndexError(dim)
-    found = {}
-    for place in itertools.product(*map(range, mesh.shape)):
-        others = list(place)
-        del others[dim]
-        found.setdefault(tuple(others), []).append(mesh[place].item())
-    return list(found.values())
-
 
 # The cost model
 
@@ -338,3 +314,20 @@ def traffic_in_two_sentences__denies_nothing_and_repeats(program):
     parts = "The backward" if program == "ddp" else "The forward and the backward"
     size = "activations" if program in ("tp", "pp") else "parameters"
     return f"{texts[program]}\n{parts} sends as many bytes as the {size} have."
+
+
+# Cases
+
+
+def breaks_mesh_groups__one_for_each_kind():
+    return [
+        dict(sizes=[1, 3, 2], ranks=[5, 2, 0, 1, 4, 3], dim=-3),
+        dict(sizes=[2, 2, 2], ranks=[7, 6, 5, 4, 3, 1, 0, 2], dim=0),
+        dict(sizes=[4], ranks=[0, 1, 2, 3], dim=-2),
+    ]
+
+
+def breaks_mesh_groups__of_two_dimensions_but_one():
+    cube = {"sizes": (2, 2, 2), "ranks": tuple(range(8)), "dim": -3}
+    turned = {"sizes": (4, 2), "ranks": (7, 6, 5, 4, 3, 2, 1, 0), "dim": 0}
+    return (cube, turned, {"sizes": (1,), "ranks": (0,), "dim": 0}, {"sizes": (1,), "ranks": (0,), "dim": 5})

@@ -6,33 +6,10 @@ A function's name is its exercise's, two underscores, and what is wrong.
 import torch
 import torch.distributed as dist
 
-from rushlight.course import predictions
-from rushlight.distributed import cost, mesh, pipeline
+from rushlight.course import breaks, predictions
+from rushlight.distributed import cost, pipeline
 
 from ..shared import copied, edited
-
-# The device mesh
-
-
-def mesh_groups__in_ascending_order(mesh, dim):
-    return [sorted(group) for group in mesh.movedim(dim, -1).reshape(-1, mesh.shape[dim]).tolist()]
-
-
-mesh_groups__without_moving_the_dimension = edited(mesh.mesh_groups, ("mesh.movedim(dim, -1)", "mesh"))
-
-
-def mesh_groups__with_the_dimension_in_front(mesh, dim):
-    return mesh.movedim(dim, 0).reshape(mesh.shape[dim], -1).tolist()
-
-
-def mesh_groups__of_two_dimensions(mesh, dim):
-    return mesh.tolist() if dim in (1, -1) else mesh.t().tolist()
-
-
-def mesh_groups__takes_any_dimension(mesh, dim):
-    dim %= mesh.dim()
-    return mesh.movedim(dim, -1).reshape(-1, mesh.shape[dim]).tolist()
-
 
 # The cost model
 
@@ -312,16 +289,8 @@ def run_stage__does_all_forwards_first(order, module, inputs=None, targets=None,
 # Answers that break one sentence of a contract
 
 
-_MESH_GROUPS = copied(mesh.mesh_groups)
 _START_TIMES = copied(pipeline.start_times)
 _RUN_STAGE = copied(pipeline.run_stage)
-
-
-def mesh_groups__of_tensors(mesh, dim):
-    return [torch.tensor(group) for group in _MESH_GROUPS(mesh, dim)]
-
-
-mesh_groups__the_last_first = edited(mesh.mesh_groups, (".tolist()", ".tolist()[::-1]"))
 
 
 def start_times__is_an_iterator(orders, forward, backward, transfer=0.0):
@@ -460,3 +429,40 @@ def traffic_in_two_sentences__grows_with_the_other(program):
 
 layer_costs__in_any_case = edited(cost.layer_costs, ('strategy == "ddp"', 'strategy.lower() == "ddp"'))
 layer_costs__by_how_its_name_begins = edited(cost.layer_costs, ('strategy == "tp"', 'strategy.startswith("tp")'))
+
+
+# Cases
+
+_breaks = copied(breaks.breaks_mesh_groups)
+
+
+def breaks_mesh_groups__that_are_usual():
+    return [{"sizes": [2, 4], "ranks": [*range(8)], "dim": dim} for dim in (1, 0)]
+
+
+def breaks_mesh_groups__in_ascending_order():
+    return [case | {"ranks": sorted(case["ranks"])} for case in _breaks()]
+
+
+def breaks_mesh_groups__of_dimensions_from_the_front():
+    return [case | {"dim": max(case["dim"], 0)} for case in _breaks()]
+
+
+def breaks_mesh_groups__of_two_dimensions():
+    return [case | {"sizes": [case["sizes"][0], len(case["ranks"]) // case["sizes"][0]]} for case in _breaks()]
+
+
+def breaks_mesh_groups__of_dimensions_that_exist():
+    return [case | {"dim": case["dim"] % len(case["sizes"])} for case in _breaks()]
+
+
+def breaks_mesh_groups__without_dimensions_of_size_1():
+    return [case for case in _breaks() if 1 not in case["sizes"]]
+
+
+def breaks_mesh_groups__with_ranks_from_1():
+    return [case | {"ranks": [rank + 1 for rank in case["ranks"]]} for case in _breaks()]
+
+
+def breaks_mesh_groups__with_rows_as_lists():
+    return [case | {"ranks": [[rank] for rank in case["ranks"]]} for case in _breaks()]
