@@ -3,9 +3,10 @@
 import ast
 import inspect
 import json
+import math
 import textwrap
 from contextlib import closing
-from itertools import combinations, product
+from itertools import accumulate, combinations, product
 
 import pytest
 from hidden_texts import assert_hidden, verdicts_on
@@ -66,12 +67,23 @@ def small_values(said, dims):
 def small_cases(kinds):
     """Cases of small values, evenly chosen if there are very many: for sizes and strides, all of at most three dimensions."""
     has_lists = any(isinstance(said, str) and said.startswith("list") for said in kinds.values())
-    cases = [
-        dict(zip(kinds, values))
-        for dims in (range(4) if has_lists else [0])
-        for values in product(*(small_values(said, dims) for said in kinds.values()))
-    ]
-    return [cases[i * len(cases) // SMALL] for i in range(SMALL)] if len(cases) > SMALL else cases
+    choices = [[small_values(said, dims) for said in kinds.values()] for dims in (range(4) if has_lists else [0])]
+    sizes = [math.prod(map(len, values)) for values in choices]
+    count, cases = sum(sizes), []
+    for number in (i * count // min(SMALL, count) for i in range(min(SMALL, count))):
+        number, place = _within(number, sizes)
+        case = []
+        for values in reversed(choices[place]):
+            number, chosen = divmod(number, len(values))
+            case.append(values[chosen])
+        cases.append(dict(zip(kinds, reversed(case))))
+    return cases
+
+
+def _within(number, sizes):
+    """Which of the parts of these sizes a number is in, and its number there."""
+    place = next(i for i, end in enumerate(accumulate(sizes)) if number < end)
+    return number - sum(sizes[:place]), place
 
 
 def test_each_exercise_of_this_kind_has_its_bodies():
