@@ -200,6 +200,33 @@ def breaks_named_members() -> list[dict[str, list[list[int]] | str | bool]]:
     ]
 
 
+def breaks_create_arg() -> list[dict[str, str]]:
+    """Cases on which wrong bodies of `fx.proxy.create_arg` give another argument, or another error, than torch.
+
+    A case is a call, `tracer.create_arg(a)`, described in words. All values count, and a case catches each body that does not agree
+    with torch.
+
+    - `value` is a part of `a`: "x", "x.shape", "the node of x", "3", "'dim'", "None", "[x]", "Colour.RED", "Status.OK",
+      "Word('dim')", "Own()", "OwnNumber(3)", "range(3)" or "{3}". Here `x` is a proxy, `Colour` is an Enum, and `Status` an
+      IntEnum. `Word` is derived from str. `Own` has a method `__fx_create_arg__`, and `OwnNumber` is derived from `Own` and int.
+    - `within` says what `a` is: "nothing" (the value itself), "tuple", "named tuple", "list", "list of a derived class", "dict",
+      "dict of a derived class", "key" (a dict that has the value as a key), "start of a slice" or "step of a slice".
+    - `tracer` is "usual", or "doubles": then its class overrides `create_arg`, and doubles ints and words.
+
+    Returns:
+        at most 6 cases, each a dict such as `{"value": "x", "within": "list", "tracer": "usual"}`.
+
+    Source: `test/test_fx.py`, `test_fx_create_arg`.
+    """
+    return [
+        {"value": "x.shape", "within": "key", "tracer": "usual"},
+        {"value": "the node of x", "within": "step of a slice", "tracer": "usual"},
+        {"value": "Colour.RED", "within": "list of a derived class", "tracer": "usual"},
+        {"value": "OwnNumber(3)", "within": "named tuple", "tracer": "usual"},
+        {"value": "3", "within": "dict", "tracer": "doubles"},
+    ]
+
+
 def breaks_rank_indices() -> list[dict[str, int | bool]]:
     """Cases on which wrong bodies of `utils.data.distributed.rank_indices` give a rank other samples than torch.
 

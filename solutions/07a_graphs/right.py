@@ -20,7 +20,6 @@ from rushlight.fx.passes import (
     is_random,
     share_memory_with_output,
 )
-from rushlight.fx.proxy import BASE_TYPES, Proxy, dict_key
 
 
 def create_name__by_looking_at_characters(namespace, candidate, obj):
@@ -114,80 +113,6 @@ def update_args_kwargs__walking_by_hand(node, args, kwargs):
     node._kwargs = frozen(dict(kwargs))
     for used in node._input_nodes:
         used.users.setdefault(node)
-
-
-def create_arg__by_kind(tracer, a):
-    lower = tracer.create_arg
-    match a:
-        case Proxy():
-            return a.node
-        case _ if hasattr(type(a), "__fx_create_arg__"):
-            return a.__fx_create_arg__(tracer)
-        case tuple() if hasattr(type(a), "_fields"):
-            return type(a)._make(map(lower, a))
-        case tuple():
-            return tuple(map(lower, a))
-        case list():
-            return list(map(lower, a))
-        case dict():
-            return dict(
-                (key if isinstance(key, str) else dict_key(tracer, key), lower(item)) for key, item in a.items()
-            )
-        case slice():
-            return slice(lower(a.start), lower(a.stop), lower(a.step))
-        case range():
-            return range(lower(a.start), lower(a.stop), lower(a.step))
-    if not isinstance(a, BASE_TYPES):
-        raise NotImplementedError(f"argument of type: {type(a)}")
-    return a
-
-
-def create_arg__values_before_keys(tracer, a):
-    if isinstance(a, Proxy):
-        return a.node
-    if hasattr(a, "__fx_create_arg__"):
-        return a.__fx_create_arg__(tracer)
-    if isinstance(a, dict):
-        made = {}
-        for key, value in a.items():
-            made[key if isinstance(key, str) else dict_key(tracer, key)] = tracer.create_arg(value)
-        return made
-    if isinstance(a, (tuple, list)):
-        items = [tracer.create_arg(item) for item in a]
-        kind = list if isinstance(a, list) else type(a)
-        return kind(*items) if hasattr(a, "_fields") else kind(items)
-    if isinstance(a, (slice, range)):
-        return type(a)(*[tracer.create_arg(end) for end in (a.start, a.stop, a.step)])
-    if isinstance(a, BASE_TYPES):
-        return a
-    raise NotImplementedError(f"argument of type: {type(a)}")
-
-
-def create_arg__constants_first(tracer, a):
-    if isinstance(a, BASE_TYPES) and not hasattr(a, "__fx_create_arg__"):
-        return a
-    if isinstance(a, Proxy):
-        return a.node
-    if isinstance(a, dict):
-        result = {}
-        for key in a:
-            held = key if isinstance(key, str) else dict_key(tracer, key)
-            result[held] = tracer.create_arg(a[key])
-        return result
-    if isinstance(a, (list, tuple)):
-        items = []
-        for item in a:
-            items.append(tracer.create_arg(item))
-        if isinstance(a, list):
-            return items
-        return type(a)(*items) if hasattr(a, "_fields") else tuple(items)
-    if type(a) in (slice, range):
-        ends = [tracer.create_arg(end) for end in (a.start, a.stop, a.step)]
-        return type(a)(*ends)
-    own = getattr(a, "__fx_create_arg__", None)
-    if own is None:
-        raise NotImplementedError("argument of type: " + str(type(a)))
-    return own(tracer)
 
 
 def statement__one_branch_after_another(node, root, scope, note=""):
@@ -385,3 +310,30 @@ def constant_fold__freezing_from_the_end(module):
             freeze(module, node, known[node])
     module.graph.eliminate_dead_code()
     module.recompile()
+
+
+# Cases
+
+
+def breaks_create_arg__as_a_table():
+    rows = """
+    OwnNumber(3) | step of a slice
+    x.shape | key
+    the node of x | nothing
+    Colour.RED | named tuple
+    None | list of a derived class
+    'dim' | dict of a derived class | doubles
+    """
+    parts = [[part.strip() for part in row.split("|")] for row in rows.strip().splitlines()]
+    return [{"value": value, "within": within, "tracer": (*more, "usual")[0]} for value, within, *more in parts]
+
+
+def breaks_create_arg__in_tuples():
+    return (
+        {"within": "step of a slice", "tracer": "doubles", "value": "OwnNumber(3)"},
+        {"within": "list of a derived class", "tracer": "usual", "value": "x.shape"},
+        {"within": "named tuple", "tracer": "usual", "value": "Word('dim')"},
+        {"within": "dict", "tracer": "doubles", "value": "3"},
+        {"within": "list", "tracer": "doubles", "value": "the node of x"},
+        {"within": "key", "tracer": "usual", "value": "x"},
+    )

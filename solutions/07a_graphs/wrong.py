@@ -7,6 +7,7 @@ import re
 
 import rushlight as rl
 from rushlight.aten.strided import Tensor
+from rushlight.course import breaks
 from rushlight.fx.codegen import FORMATS, IN_PLACE, arguments, attribute_of, expression, qualified_name
 from rushlight.fx.graph import Graph, is_reserved
 from rushlight.fx.interpreter import Interpreter
@@ -21,7 +22,6 @@ from rushlight.fx.passes import (
     is_random,
     share_memory_with_output,
 )
-from rushlight.fx.proxy import BASE_TYPES, Proxy, create_arg, dict_key
 
 from ..shared import copied, edited
 
@@ -105,63 +105,6 @@ def update_args_kwargs__changes_only_what_differs(node, args, kwargs):
     for used in inputs.keys() - node._input_nodes.keys():
         used.users[node] = None
     node._input_nodes = inputs
-
-
-def create_arg__asks_itself_about_items(tracer, a):
-    def lower(item):
-        return create_arg__asks_itself_about_items(tracer, item)
-
-    if isinstance(a, Proxy):
-        return a.node
-    if hasattr(a, "__fx_create_arg__"):
-        return a.__fx_create_arg__(tracer)
-    if isinstance(a, tuple):
-        return type(a)(*map(lower, a)) if hasattr(a, "_fields") else tuple(map(lower, a))
-    if isinstance(a, list):
-        return list(map(lower, a))
-    if isinstance(a, dict):
-        return {key if isinstance(key, str) else dict_key(tracer, key): lower(item) for key, item in a.items()}
-    if isinstance(a, (slice, range)):
-        return type(a)(lower(a.start), lower(a.stop), lower(a.step))
-    if isinstance(a, BASE_TYPES):
-        return a
-    raise NotImplementedError(f"argument of type: {type(a)}")
-
-
-def create_arg__makes_tuples_of_named_tuples(tracer, a):
-    if isinstance(a, tuple):
-        return tuple(tracer.create_arg(item) for item in a)
-    if isinstance(a, list):
-        return [tracer.create_arg(item) for item in a]
-    if isinstance(a, dict):
-        return {key if isinstance(key, str) else dict_key(tracer, key): tracer.create_arg(a[key]) for key in a}
-    if isinstance(a, (slice, range)):
-        return type(a)(tracer.create_arg(a.start), tracer.create_arg(a.stop), tracer.create_arg(a.step))
-    if isinstance(a, Proxy):
-        return a.node
-    if hasattr(a, "__fx_create_arg__"):
-        return a.__fx_create_arg__(tracer)
-    if isinstance(a, BASE_TYPES):
-        return a
-    raise NotImplementedError(f"argument of type: {type(a)}")
-
-
-def create_arg__takes_everything(tracer, a):
-    if isinstance(a, Proxy):
-        return a.node
-    if isinstance(a, (tuple, list)):
-        return type(a)([tracer.create_arg(item) for item in a])
-    if isinstance(a, dict):
-        return {key: tracer.create_arg(item) for key, item in a.items()}
-    return a
-
-
-create_arg__asks_no_constant_for_its_own = edited(
-    create_arg,
-    ('if hasattr(a, "__fx_create_arg__")', 'if not isinstance(a, BASE_TYPES) and hasattr(a, "__fx_create_arg__")'),
-)
-
-create_arg__leaves_keys_alone = edited(create_arg, ("key if isinstance(key, str) else dict_key(tracer, key)", "key"))
 
 
 def statement__prints_arguments_with_str(node, root, scope, note=""):
@@ -373,26 +316,6 @@ def constant_fold__forgets_the_code(module):
     eliminate_dead_code(module.graph)
 
 
-def create_arg__same_class_of_dict(tracer, a):
-    if isinstance(a, Proxy):
-        return a.node
-    if hasattr(a, "__fx_create_arg__"):
-        return a.__fx_create_arg__(tracer)
-    if isinstance(a, tuple):
-        items = [tracer.create_arg(item) for item in a]
-        return type(a)(*items) if hasattr(a, "_fields") else type(a)(items)
-    if isinstance(a, list):
-        return [tracer.create_arg(item) for item in a]
-    if isinstance(a, dict):
-        pairs = [(k if isinstance(k, str) else dict_key(tracer, k), tracer.create_arg(v)) for k, v in a.items()]
-        return type(a)(pairs)
-    if isinstance(a, (slice, range)):
-        return type(a)(tracer.create_arg(a.start), tracer.create_arg(a.stop), tracer.create_arg(a.step))
-    if isinstance(a, BASE_TYPES):
-        return a
-    raise NotImplementedError(f"argument of type: {type(a)}")
-
-
 def common_subexpressions__random_writes_do_not_count_as_writes(graph):
     new, unique = Graph(), share_memory_with_output(graph)
     copies, computed = {}, {}
@@ -480,36 +403,6 @@ update_args_kwargs__leaves_the_users_if_the_nodes_are_the_same = edited(
         "    for used in node._input_nodes:\n",
     ),
 )
-create_arg__takes_a_number_of_any_class = edited(
-    create_arg,
-    ("    if isinstance(a, BASE_TYPES)", "    from numbers import Number\n    if isinstance(a, (*BASE_TYPES, Number))"),
-)
-create_arg__takes_a_mapping_for_a_dict = edited(create_arg, ("isinstance(a, dict)", 'hasattr(a, "items")'))
-create_arg__takes_a_deque_for_a_list = edited(create_arg, ("isinstance(a, list)", 'hasattr(a, "append")'))
-create_arg__takes_a_frozenset_for_a_constant = edited(
-    create_arg, ("isinstance(a, BASE_TYPES)", "isinstance(a, (*BASE_TYPES, frozenset))")
-)
-create_arg__takes_a_class_for_a_constant = edited(
-    create_arg, ("isinstance(a, BASE_TYPES)", "isinstance(a, (*BASE_TYPES, type))")
-)
-create_arg__takes_a_node = edited(create_arg, ("isinstance(a, BASE_TYPES)", "isinstance(a, (*BASE_TYPES, Node))"))
-create_arg__makes_a_plain_number = edited(
-    create_arg,
-    (
-        "        return a\n",
-        "        return int(a) if isinstance(a, int) and not isinstance(a, (bool, enum.Enum)) else a\n",
-    ),
-)
-create_arg__makes_a_plain_float = edited(
-    create_arg, ("        return a\n", "        return float(a) if isinstance(a, float) else a\n")
-)
-create_arg__leaves_what_is_empty = edited(
-    create_arg,
-    (
-        "    if isinstance(a, tuple):\n",
-        "    if isinstance(a, (list, dict)) and not a:\n        return a\n    if isinstance(a, tuple):\n",
-    ),
-)
 statement__takes_the_name_for_the_variable = edited(rl.fx.codegen.statement, ("{node!r}", "{node.name}"))
 statement__takes_a_name_of_letters_for_an_identifier = edited(
     rl.fx.codegen.statement, ("name.isidentifier()", "name.isalpha()")
@@ -595,3 +488,46 @@ constant_fold__knows_only_attributes_that_are_tensors = edited(
         "        if isinstance(value, Tensor):\n            known[node] = value\n",
     ),
 )
+
+
+# Cases
+
+_breaks = copied(breaks.breaks_create_arg)
+
+
+def breaks_create_arg__of_the_table():
+    cases = [
+        ("x", "tuple", "usual"),
+        ("[x]", "dict", "usual"),
+        ("x", "start of a slice", "usual"),
+        ("3", "list", "doubles"),
+    ]
+    return [{"value": value, "within": within, "tracer": tracer} for value, within, tracer in cases]
+
+
+def breaks_create_arg__with_proxies_alone():
+    return [case | {"value": "x"} for case in _breaks()]
+
+
+def breaks_create_arg__with_the_usual_tracer():
+    return [case | {"tracer": "usual"} for case in _breaks()]
+
+
+def breaks_create_arg__in_nothing():
+    return [case | {"within": "nothing"} for case in _breaks()]
+
+
+def breaks_create_arg__with_plain_words():
+    return [case | {"value": case["value"].replace("Colour.RED", "'dim'")} for case in _breaks()]
+
+
+def breaks_create_arg__as_calls():
+    return ["tracer.create_arg(x.shape)", "tracer.create_arg({x: None})"]
+
+
+def breaks_create_arg__values_and_not_words():
+    return [case | {"value": 3} for case in _breaks()]
+
+
+def breaks_create_arg__of_seven_cases():
+    return [*_breaks(), *_breaks()[:2]]
