@@ -227,6 +227,36 @@ def breaks_create_arg() -> list[dict[str, str]]:
     ]
 
 
+def breaks_binary_op() -> list[dict[str, str]]:
+    """Cases on which wrong bodies of `dynamo.symbolic.binary_op` capture another program than torch.
+
+    A case is an operation in a compiled function, `left symbol right`. The operands are words:
+
+    - "x" is a tensor, "2" is the number, and "word" is `'ab'`;
+    - "list" is `[x, 1]`, "list of numbers" is `[1, 2]`, and "argument list" is such a list of the caller;
+    - "tuple" is `(x, 1)`, and "pair" is a named tuple of the caller.
+
+    `left` is one of them, but not "word". `right` is "x", "2", "word", "list", "tuple" or "pair". `symbol` is "+", "*", "<", "=="
+    or "+=". Of the comparisons, only those of "x" and "2" count. A case counts if the right body agrees with torch. It catches each
+    body that does not agree about the graphs, the result and its class, whether the result is the left operand itself, or the list
+    of the caller.
+
+    Returns:
+        at most 7 cases, each a dict such as `{"left": "x", "symbol": "+", "right": "2"}`.
+
+    Source: `test/dynamo/test_misc.py`.
+    """
+    return [
+        {"left": "2", "symbol": "==", "right": "x"},
+        {"left": "2", "symbol": "+=", "right": "x"},
+        {"left": "list of numbers", "symbol": "+=", "right": "list"},
+        {"left": "argument list", "symbol": "+=", "right": "word"},
+        {"left": "pair", "symbol": "+=", "right": "tuple"},
+        {"left": "2", "symbol": "*", "right": "tuple"},
+        {"left": "list", "symbol": "+", "right": "tuple"},
+    ]
+
+
 def breaks_rank_indices() -> list[dict[str, int | bool]]:
     """Cases on which wrong bodies of `utils.data.distributed.rank_indices` give a rank other samples than torch.
 

@@ -10,7 +10,6 @@ import types
 
 import rushlight as rl
 from rushlight.dynamo import bytecode, calls, guards
-from rushlight.dynamo.variables import ConstantVariable, ListVariable, TensorVariable, TupleVariable
 from rushlight.library import OpOverload, OpOverloadPacket
 
 
@@ -288,65 +287,6 @@ def how_to_call__by_a_list_of_rules(function):
     return next((word for fits, word in rules if fits()), "break")
 
 
-def binary_op__with_match(frame, symbol, left, right):
-    match symbol, left, right:
-        case _, TensorVariable(), _:
-            return calls.call_in_graph(frame, bytecode.OPERATORS[symbol], [left, right], {})
-        case _, _, TensorVariable() if symbol in bytecode.MIRRORED:
-            return calls.call_in_graph(frame, bytecode.OPERATORS[bytecode.MIRRORED[symbol]], [right, left], {})
-        case _, _, TensorVariable():
-            symbol = bytecode.PLAIN.get(symbol, symbol)
-            return calls.call_in_graph(frame, bytecode.OPERATORS[symbol], [left, right], {})
-        case "+=", ListVariable(), _:
-            added = right.unpack_var_sequence(frame)
-            frame.output.changed(left)
-            left.items += added
-            return left
-        case "+", ListVariable(), ListVariable():
-            return ListVariable([*left.items, *right.items])
-        case (("+" | "+="), TupleVariable(), TupleVariable()) if rl.Size not in (left.cls, right.cls):
-            return TupleVariable([*left.items, *right.items])
-        case "*", ListVariable(items=items), ConstantVariable(value=int() as n):
-            return ListVariable(items * n)
-        case "*", ConstantVariable(value=int() as n), ListVariable(items=items):
-            return ListVariable(n * items)
-        case "*", TupleVariable(items=items, cls=cls), ConstantVariable(value=int() as n) if cls is not rl.Size:
-            return TupleVariable(items * n)
-        case "*", ConstantVariable(value=int() as n), TupleVariable(items=items, cls=cls) if cls is not rl.Size:
-            return TupleVariable(n * items)
-    return calls.fold(frame, bytecode.OPERATORS[symbol], [left, right])
-
-
-def binary_op__known_values_first(frame, symbol, left, right):
-    tensors = [isinstance(each, TensorVariable) for each in (left, right)]
-    if tensors == [False, True]:
-        symbol, turned = bytecode.MIRRORED.get(symbol, symbol), symbol in bytecode.MIRRORED
-        left, right, tensors = (right, left, [True, False]) if turned else (left, right, tensors)
-    if any(tensors):
-        function = bytecode.OPERATORS[symbol if tensors[0] else bytecode.PLAIN.get(symbol, symbol)]
-        return calls.call_in_graph(frame, function, [left, right], {})
-    if symbol == "+=" and isinstance(left, ListVariable):
-        added = [*right.unpack_var_sequence(frame)]
-        frame.output.changed(left)
-        left.items[len(left.items) :] = added
-        return left
-    for kind in (ListVariable, TupleVariable):
-        mine, theirs = isinstance(left, kind), isinstance(right, kind)
-        plain = all(each.cls is not rl.Size for each in (left, right) if isinstance(each, kind))
-        if mine and theirs and plain and symbol in {"+", "+="}:
-            return kind(left.items + right.items)
-        several, count = (left, right) if mine else (right, left)
-        if (
-            mine != theirs
-            and plain
-            and symbol == "*"
-            and isinstance(count, ConstantVariable)
-            and isinstance(count.value, int)
-        ):
-            return kind([item for _ in range(count.value) for item in several.items])
-    return calls.fold(frame, bytecode.OPERATORS[symbol], [left, right])
-
-
 def build_check__nested_source(guards, scope):
     names, body = {}, []
 
@@ -408,3 +348,32 @@ def logged_by__in_folders(line):
         for file, functions in files.items():
             if line in functions:
                 return f"{folder}/{file}.py {functions[line]}"
+
+
+# Cases
+
+
+def breaks_binary_op__as_a_text():
+    text = """
+    2 == x
+    2 += x
+    list_of_numbers += word
+    argument_list += list
+    pair += pair
+    list + pair
+    2 * pair
+    """
+    rows = [line.split() for line in text.strip().splitlines()]
+    return [dict(zip(("left", "symbol", "right"), [part.replace("_", " ") for part in row])) for row in rows]
+
+
+def breaks_binary_op__in_tuples():
+    return (
+        {"right": "tuple", "symbol": "*", "left": "2"},
+        {"right": "tuple", "symbol": "+", "left": "argument list"},
+        {"right": "tuple", "symbol": "+=", "left": "pair"},
+        {"right": "tuple", "symbol": "+=", "left": "argument list"},
+        {"right": "word", "symbol": "+=", "left": "list of numbers"},
+        {"right": "x", "symbol": "+=", "left": "2"},
+        {"right": "x", "symbol": "==", "left": "2"},
+    )

@@ -8,12 +8,12 @@ import inspect
 import types
 
 import rushlight as rl
+from rushlight.course import breaks
 from rushlight.course.predictions import logged_by
-from rushlight.dynamo import bytecode, cache, calls, guards, symbolic
+from rushlight.dynamo import bytecode, cache, calls, guards
 from rushlight.dynamo.cache import lookup, recompile_reasons
-from rushlight.dynamo.variables import ListVariable, TensorVariable, TupleVariable
 
-from ..shared import edited
+from ..shared import copied, edited
 
 # ---- dynamo --------------------------------------------------------------------------------------------------------
 
@@ -220,41 +220,6 @@ def how_to_call__folds_every_builtin(function):
 HOW_TO_CALL = types.FunctionType(calls.how_to_call.__code__, vars(calls))
 
 
-def binary_op__always_makes_a_new_list(frame, symbol, left, right):
-    if isinstance(left, ListVariable) and isinstance(right, ListVariable) and symbol in ("+", "+="):
-        return ListVariable(left.items + right.items)
-    return BINARY_OP(frame, symbol, left, right)
-
-
-def binary_op__changes_a_list_in_secret(frame, symbol, left, right):
-    if isinstance(left, ListVariable) and isinstance(right, ListVariable) and symbol == "+=":
-        left.items.extend(right.items)
-        return left
-    return BINARY_OP(frame, symbol, left, right)
-
-
-def binary_op__joins_a_list_and_a_tuple(frame, symbol, left, right):
-    kinds = (ListVariable, TupleVariable)
-    if isinstance(left, kinds) and isinstance(right, kinds) and symbol == "+":
-        return type(left)(left.items + right.items)
-    return BINARY_OP(frame, symbol, left, right)
-
-
-def binary_op__in_place_on_numbers(frame, symbol, left, right):
-    if isinstance(right, TensorVariable) and symbol in bytecode.PLAIN:
-        return calls.call_in_graph(frame, bytecode.OPERATORS[symbol], [left, right], {})
-    return BINARY_OP(frame, symbol, left, right)
-
-
-def binary_op__tensors_in_order_only(frame, symbol, left, right):
-    if isinstance(right, TensorVariable) and not isinstance(left, TensorVariable):
-        left, right = right, left
-    return BINARY_OP(frame, symbol, left, right)
-
-
-BINARY_OP = types.FunctionType(symbolic.binary_op.__code__, vars(symbolic))
-
-
 def how_to_call__derived_classes_are_folded(function):
     if function in calls.BUILTINS:
         return "rule"
@@ -326,7 +291,6 @@ recompile_reasons__up_to_the_one_that_fits = edited(
 
 _guards_for = guards.guards_for
 _build_check = guards.build_check
-_binary_op = symbolic.binary_op
 _SET = "return [same_type, f\"{source} == {bind(scope, value.copy(), 'elements')}\"]"
 _CODE = "return [f\"{source}.__code__ is {bind(scope, value.__code__, f'{value.__name__}_code')}\"]"
 _EQUAL = 'return [same_type, f"{source} == {written}"]'
@@ -481,28 +445,6 @@ build_check__replaces_one_source_of_a_text = edited(
 )
 
 
-_JOINED = "return TupleVariable(left.items + right.items)"
-binary_op__two_tuples_make_a_list = edited(_binary_op, (_JOINED, _JOINED.replace("Tuple", "List")))
-binary_op__a_sum_of_the_class_on_the_left = edited(
-    _binary_op, (_JOINED, _JOINED.replace("items)", "items, cls=left.cls)"))
-)
-binary_op__plain_tuples_only = edited(
-    _binary_op,
-    ("TupleVariable(), TupleVariable() if", "TupleVariable(cls=a), TupleVariable(cls=b) if a is b is tuple and"),
-)
-binary_op__a_multiple_is_a_tuple = edited(
-    _binary_op, ("return type(left)(left.items * right.value)", "return TupleVariable(left.items * right.value)")
-)
-binary_op__once_at_least = edited(_binary_op, ("left.items * right.value", "left.items * max(right.value, 1)"))
-binary_op__nothing_new_if_nothing_is_added = edited(
-    _binary_op,
-    (
-        "return ListVariable(left.items + right.items)",
-        "return ListVariable(left.items + right.items) if right.items else left",
-    ),
-)
-
-
 def how_to_call__folds_methods_of_known_classes(function):
     if getattr(function, "__self__", None) in calls.FOLDED_TYPES:
         return "fold"
@@ -595,3 +537,47 @@ how_to_call__folds_methods_of_folded_classes = edited(
     calls.how_to_call,
     ('else "break"', 'else "fold" if getattr(function, "__objclass__", None) in FOLDED_TYPES else "break"'),
 )
+
+
+# Cases
+
+_breaks = copied(breaks.breaks_binary_op)
+
+
+def breaks_binary_op__of_the_table():
+    operations = (
+        ("x", "*", "2"),
+        ("2", "+", "x"),
+        ("list", "+", "list"),
+        ("list", "+=", "list"),
+        ("tuple", "+", "tuple"),
+    )
+    return [{"left": left, "symbol": symbol, "right": right} for left, symbol, right in operations]
+
+
+def breaks_binary_op__with_a_smaller_number():
+    return [case | {"symbol": case["symbol"].replace("==", "<")} for case in _breaks()]
+
+
+def breaks_binary_op__with_lists_of_the_function():
+    return [case | {"left": case["left"].replace("argument list", "list")} for case in _breaks()]
+
+
+def breaks_binary_op__without_words():
+    return [case | {"right": case["right"].replace("word", "list")} for case in _breaks()]
+
+
+def breaks_binary_op__with_operands_exchanged():
+    return [case | {"left": case["right"], "right": case["left"]} for case in _breaks()]
+
+
+def breaks_binary_op__with_plain_tuples():
+    return [case | {"left": case["left"].replace("pair", "tuple")} for case in _breaks()]
+
+
+def breaks_binary_op__as_expressions():
+    return ["2 == x", "2 + x", "[1, 2] + (x, 1)"]
+
+
+def breaks_binary_op__of_eight_cases():
+    return [*_breaks(), {"left": "x", "symbol": "+", "right": "x"}]

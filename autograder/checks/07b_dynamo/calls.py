@@ -5,86 +5,57 @@ from __future__ import annotations
 from unittest.mock import patch
 
 from ...engine.check import program
-from ..cases import define, drawn, listed, rows, several
+from ..cases import breaking, define, drawn, listed, no_cases, several
 from ..shared_07 import BREAKS, LINES, calls_of, captured, drawn_texts, indented, text_of
 
 # Operators -----------------------------------------------------------------------------------------------------------
 
-OPERANDS = {
-    "x": "x", "y": "y", "2": "2", "2.5": "2.5", "True": "True", "word": "'ab'", "list": "[x, 1]", "list of numbers": "[1, 2]",
-    "tuple": "(y, 1)", "tuple of numbers": "(1, 2)", "set": "{1, 2}", "None": "None", "argument list": "l", "argument number": "n",
-    "dict": "{1: 2}", "size": "x.shape", "frozen": "s", "argument tuple": "t", "pair": "p", "empty list": "[]", "0": "0",
+BREAKS_OPERATORS, BODIES = "course.breaks.breaks_binary_op", "07b.binary_op"
+OPERANDS = {  # in a function of a tensor x, a list l, and a named tuple p
+    "x": "x", "2": "2", "word": "'ab'", "list": "[x, 1]", "list of numbers": "[1, 2]", "argument list": "l", "tuple": "(x, 1)",
+    "pair": "p",
 }  # fmt: skip
-WITH_TENSORS = {"x", "y", "2", "2.5", "argument number"}
-SYMBOLS = [
-    "+", "-", "*", "/", "//", "%", "**", "@", "&", "|", "^", "<", "<=", "==", "!=", ">", ">=",
-    "+=", "-=", "/=", "**=", "|=", "//=", "%=", "&=",
-]  # fmt: skip
 PAIR = "from collections import namedtuple\nPair = namedtuple('Pair', 'a b')\n\n"
-COMPARISONS = ("<", "<=", "==", "!=", ">", ">=")
-OPERATIONS = [
-    ("x", "+", "y"), ("x", "*", "2"), ("2.5", "-", "x"), ("x", "@", "y"), ("x", "+=", "y"), ("x", "<", "2"),
-    *(("2", symbol, "x") for symbol in ("<", "<=", "==", "!=", ">", ">=", "-", "/", "**", "+=", "-=", "*=")), ("2", "**", "2"),
-    ("2", "/", "2.5"), ("word", "*", "2"), ("word", "+", "word"), ("2", "+", "word"), ("2", "<", "word"), ("list", "+", "list"),
-    ("list", "+=", "list"), ("argument list", "+=", "list of numbers"), ("argument list", "+", "list"),
-    ("argument list", "+=", "list"), ("tuple", "+", "tuple"), ("tuple", "+=", "tuple"), ("argument tuple", "+", "tuple"),
-    ("list", "*", "2"), ("2", "*", "list"), ("tuple", "*", "2"), ("argument number", "*", "tuple"), ("argument list", "*", "2"),
-    ("list", "*", "True"), ("list", "*", "2.5"), ("list", "%", "2"), ("2", "%", "list"), ("2", "/", "list"), ("2", "+", "list"),
-    ("list", "@", "2"), ("2", "@", "tuple"), ("2", "&", "tuple"), ("tuple", "-", "tuple"), ("tuple", "&", "tuple"),
-    ("list", "+", "tuple"), ("tuple", "+", "list"), ("set", "|", "frozen"), ("set", "&", "set"), ("dict", "|", "dict"),
-    ("size", "+", "tuple of numbers"), ("size", "==", "tuple of numbers"), ("tuple of numbers", "+", "size"),
-    ("size", "*", "2"), ("None", "==", "None"), ("None", "+", "2"), ("list of numbers", "==", "list of numbers"),
-    ("tuple of numbers", "<", "tuple of numbers"), ("list of numbers", "+=", "list of numbers"), ("list", "-", "list"),
-    ("list", "&", "list"), ("list", "+=", "tuple"), ("list", "+=", "word"), ("list", "+=", "2"),
-    ("argument list", "+=", "tuple"), ("list", "/", "2"), ("tuple", "/", "2"), ("tuple", "*", "tuple"), ("2", "*", "2.5"),
-    ("argument number", "+=", "2"), ("list of numbers", "*", "2"), ("2", "//", "argument number"), ("x", "*", "list"),
-    ("tuple of numbers", "+=", "argument tuple"), ("2", "*", "argument list"), ("word", "%", "2"), ("list", "*", "0"),
-    ("0", "*", "tuple"), ("list", "+", "empty list"), ("empty list", "+", "list"), ("list", "+=", "empty list"),
-    ("pair", "+", "tuple"), ("tuple", "+", "pair"), ("pair", "+=", "pair"), ("pair", "*", "2"), ("2", "*", "pair"),
-    ("argument list", "+=", "argument list"), ("list", "+=", "dict"), ("argument list", "+=", "set"),
-]  # fmt: skip
 
 
-def _may_be_applied(case):
-    """Not a tensor and a container. Containers of tensors are not compared (torch unrolls this), nor with words or sizes."""
-    both = {case["left"], case["right"]}
-    if both & {"list", "tuple", "pair"} and (case["symbol"] in COMPARISONS or both & {"size", "word"}):
-        return False
-    return not both & {"x", "y"} or both <= WITH_TENSORS
+@program(f"{BREAKS_OPERATORS}.half", cases=no_cases, edges=[{}], examine=breaking(BODIES, "1/2"))
+def breaks_half(xp):
+    return xp.breaks.breaks_binary_op()
 
 
-def _operations(st):
-    """Operations on any two operands, although most operands do not have the operator, and on two that work with tensors."""
-    symbol, operands = st.sampled_from(SYMBOLS), map(st.sampled_from, (list(OPERANDS), sorted(WITH_TENSORS)))
-    return st.one_of([st.builds(dict, left=x, symbol=symbol, right=x) for x in operands]).filter(_may_be_applied)
+@program(f"{BREAKS_OPERATORS}.most", cases=no_cases, edges=[{}], examine=breaking(BODIES, "3/4"))
+def breaks_most(xp):
+    return xp.breaks.breaks_binary_op()
 
 
-@program(
-    "dynamo.symbolic.binary_op",
-    cases=_operations,
-    edges=rows("left symbol right", *OPERATIONS),
-    hint=lambda case, mine, theirs: f"{OPERANDS[case['left']]} {case['symbol']} {OPERANDS[case['right']]}",
-    draws=25,
-)
+@program(BREAKS_OPERATORS, cases=no_cases, edges=[{}], examine=breaking(BODIES, "1"))
+def breaks_binary_op(xp, **case):
+    """The cases, or the capture of the operation of one of them."""
+    return operator_applied(xp, **case) if case else xp.breaks.breaks_binary_op()
+
+
+@breaks_binary_op.oracle
+def _(torch, left, symbol, right):
+    if symbol in ("<", "==") and not {left, right} <= {"x", "2"}:  # torch compares containers item by item
+        raise ValueError("only comparisons of x and 2 count")
+    return operator_applied(torch, left, symbol, right)
+
+
 def operator_applied(xp, left, symbol, right):
-    """An operator in a function that also looks at the left operand afterwards. The line before shows a break in between. The
-    results are shown with their classes, and with whether they are one container."""
-    in_place = symbol.endswith("=") and symbol not in COMPARISONS
+    """An operator in a function that also looks at the left operand afterwards. The results are shown with their classes, and with
+    whether they are one container."""
+    in_place = symbol in ("+=", "*=")
     lines = ["w = w + 1", f"a = {OPERANDS[left]}", f"b = {OPERANDS[right]}", "m = a"]
     lines += [f"a {symbol} b" if in_place else f"a = a {symbol} b", "return a, m, w * 2"]
-    function = define(xp, PAIR + "\n    ".join(["def f(x, y, n, l, t, s, w, p):", *lines]) + "\n")
-    listed = [1, 2]
-    values = [xp.tensor([1.0, 2.0]), xp.tensor([3.0, 2.0]), 3, listed, (3, 4), frozenset({2}), xp.ones(2)]
-    values.append(
-        function.__globals__["Pair"](xp.tensor([3.0, 2.0]), 1)
-    )  # an argument: to call its class is another exercise
-    (capture,) = captured(xp, function, [values])
+    function = define(xp, PAIR + "\n    ".join(["def f(x, l, w, p):", *lines]) + "\n")
+    argument = [1, 2]
+    pair = function.__globals__["Pair"](xp.tensor([3.0, 2.0]), 1)  # an argument: its class is not called here
+    (capture,) = captured(xp, function, [[xp.tensor([1.0, 2.0]), argument, xp.ones(2), pair]])
     if isinstance(capture["result"], tuple):
-        capture["one container"] = (
-            isinstance(capture["result"][0], (list, set, dict)) and len({*map(id, capture["result"][:2])}) == 1
-        )
+        first, second, _ = capture["result"]
+        capture["one container"] = isinstance(first, (list, tuple)) and first is second
         capture["classes"] = [type(value).__name__ for value in capture["result"]]
-    return {"found": capture, "the list": listed}
+    return {"found": capture, "the list": argument}
 
 
 # Calls ---------------------------------------------------------------------------------------------------------------

@@ -617,7 +617,7 @@ def slot(name):
     unplug(slot)
 
 
-CAUGHT = ["distributed.cost.ring_cost", "dynamo.symbolic.binary_op", "aot.runtime.run_epilogue"]
+CAUGHT = ["distributed.cost.ring_cost", "dynamo.calls.how_to_call", "aot.runtime.run_epilogue"]
 CAUGHT += ["on_torch.backend.copy_from"]  # in a child
 CAUGHT_IN_RANKS = ["distributed.tensor_parallel.vocabulary_parallel_cross_entropy"]
 
