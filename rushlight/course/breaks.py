@@ -257,6 +257,33 @@ def breaks_binary_op() -> list[dict[str, str]]:
     ]
 
 
+def breaks_truth() -> list[dict[str, str | list[str]]]:
+    """Cases on which wrong bodies of `dynamo.symbolic.truth` capture another branch than torch.
+
+    A case is a branch in a compiled function, `if v:`, for a variable `v` of this value. All values count, and a case catches each
+    body that does not agree with torch about the result or the graphs.
+
+    - `value` is "0", "-1", "''", "'a'", "None", "[]", "[0]", "(0,)", "{0: 0}", "helper" (a function), "ValueError()" or "o", an
+      object of the caller.
+    - `methods` has methods for `o`, with what they return: "__bool__: True", "__bool__: False", "__len__: 0" and "__len__: 2" are
+      in its class, "inherited __len__: 0" is in a base class, and "own __bool__: False" is an attribute of `o` itself. If two are
+      in the same place under one name, the later one stays.
+
+    Returns:
+        at most 6 cases, each a dict such as `{"value": "o", "methods": ["__bool__: False"]}`.
+
+    Source: `test/dynamo/test_misc.py`.
+    """
+    return [
+        {"value": "''", "methods": []},
+        {"value": "(0,)", "methods": []},
+        {"value": "o", "methods": ["__bool__: True", "__len__: 0"]},
+        {"value": "o", "methods": ["__len__: 2"]},
+        {"value": "o", "methods": ["inherited __len__: 0"]},
+        {"value": "o", "methods": ["own __bool__: False"]},
+    ]
+
+
 def breaks_rank_indices() -> list[dict[str, int | bool]]:
     """Cases on which wrong bodies of `utils.data.distributed.rank_indices` give a rank other samples than torch.
 

@@ -4,22 +4,13 @@ A function's name is its exercise's, two underscores, and the style.
 """
 
 from rushlight.course import predictions
-from rushlight.dynamo import bytecode, symbolic
-from rushlight.dynamo.exc import Unsupported
+from rushlight.dynamo import bytecode
 from rushlight.dynamo.variables import (
-    BaseUserFunctionVariable,
     ConstantVariable,
     ConstDictVariable,
-    ExceptionVariable,
-    GetAttrVariable,
-    GradModeVariable,
-    IteratorVariable,
     ListVariable,
     SetVariable,
     TensorVariable,
-    TupleVariable,
-    UserDefinedObjectVariable,
-    UserMethodVariable,
 )
 
 from ..shared import copied
@@ -188,61 +179,6 @@ def codegen_update_mutated__by_objects(codegen, side_effects):
     return [statement for statements in reversed(found) for statement in statements]
 
 
-def truth__by_a_table(frame, value):
-    table = {
-        ConstantVariable: lambda: bool(value.value),
-        ListVariable: lambda: bool(value.items),
-        TupleVariable: lambda: bool(value.items),
-        ConstDictVariable: lambda: bool(value.items),
-        SetVariable: lambda: bool(value.items),
-        BaseUserFunctionVariable: lambda: True,
-        UserMethodVariable: lambda: True,
-        GetAttrVariable: lambda: True,
-        ExceptionVariable: lambda: True,
-        IteratorVariable: lambda: True,
-        GradModeVariable: lambda: True,
-    }
-    known = next((answer for kind, answer in table.items() if isinstance(value, kind)), None)
-    if known is not None:
-        return known()
-    if isinstance(value, UserDefinedObjectVariable):
-        name = "__bool__" if hasattr(value.cls, "__bool__") else "__len__" if hasattr(value.cls, "__len__") else None
-        return True if name is None else symbolic.truth(frame, value.call_method(frame, name, [], {}))
-    raise Unsupported("Data-dependent branching" if isinstance(value, TensorVariable) else "a truth that is not known")
-
-
-def truth__with_match(frame, value):
-    match value:
-        case ConstantVariable(value=known):
-            return bool(known)
-        case (
-            ListVariable(items=items)
-            | TupleVariable(items=items)
-            | ConstDictVariable(items=items)
-            | SetVariable(items=items)
-        ):
-            return bool(items)
-        case (
-            BaseUserFunctionVariable()
-            | UserMethodVariable()
-            | GetAttrVariable()
-            | ExceptionVariable()
-            | IteratorVariable()
-            | GradModeVariable()
-        ):
-            return True
-        case UserDefinedObjectVariable(cls=cls) if hasattr(cls, "__bool__"):
-            return truth__with_match(frame, value.call_method(frame, "__bool__", [], {}))
-        case UserDefinedObjectVariable(cls=cls) if hasattr(cls, "__len__"):
-            return truth__with_match(frame, value.call_method(frame, "__len__", [], {}))
-        case UserDefinedObjectVariable():
-            return True
-        case TensorVariable():
-            raise Unsupported("Data-dependent branching")
-        case _:
-            raise Unsupported("truth")
-
-
 # ---- aot -----------------------------------------------------------------------------------------------------------
 
 
@@ -257,3 +193,33 @@ def captured_graphs__with_a_second_draw():
 def captured_graphs__in_tuples():
     right = _captured_graphs()
     return {key: value if key == "name" else tuple(value) for key, value in right.items()}
+
+
+# Cases
+
+
+def breaks_truth__as_a_text():
+    text = """
+    '' |
+    {0: 0} |
+    o |
+    o | __bool__: False, __len__: 2
+    o | inherited __len__: 0, own __bool__: False
+    o | __len__: 2, own __bool__: False
+    """
+    rows = [line.split("|") for line in text.strip().splitlines()]
+    return [
+        {"value": value.strip(), "methods": [each.strip() for each in methods.split(",") if each.strip()]}
+        for value, methods in rows
+    ]
+
+
+def breaks_truth__in_tuples():
+    return (
+        {"methods": ("own __bool__: False",), "value": "o"},
+        {"methods": ("inherited __len__: 0",), "value": "o"},
+        {"methods": ("inherited __len__: 0", "__len__: 2"), "value": "o"},
+        {"methods": ("inherited __len__: 0", "__bool__: True"), "value": "o"},
+        {"methods": ("__len__: 0",), "value": "(0,)"},
+        {"methods": (), "value": "''"},
+    )

@@ -7,21 +7,17 @@ import dataclasses
 import types
 
 import rushlight as rl
-from rushlight.course import predictions
-from rushlight.dynamo import bytecode, symbolic
+from rushlight.course import breaks, predictions
+from rushlight.dynamo import bytecode
 from rushlight.dynamo.codegen import load_value
-from rushlight.dynamo.exc import Unsupported
 from rushlight.dynamo.variables import (
     ConstantVariable,
     ConstDictVariable,
     ListVariable,
-    SetVariable,
     TensorVariable,
-    TupleVariable,
-    UserDefinedObjectVariable,
 )
 
-from ..shared import edited
+from ..shared import copied, edited
 
 # ---- dynamo --------------------------------------------------------------------------------------------------------
 
@@ -61,57 +57,6 @@ def live_names__forgets_the_handlers(instructions, start):
             index += 1
         sure = False
     return live
-
-
-def truth__a_length_before_a_truth(frame, value):
-    if isinstance(value, UserDefinedObjectVariable) and hasattr(value.cls, "__len__"):
-        return symbolic.truth(frame, value.call_method(frame, "__len__", [], {}))
-    return TRUTH(frame, value)
-
-
-def truth__forgets_lengths(frame, value):
-    if isinstance(value, UserDefinedObjectVariable) and not hasattr(value.cls, "__bool__"):
-        return True
-    return TRUTH(frame, value)
-
-
-def truth__every_object_is_true(frame, value):
-    return True if isinstance(value, UserDefinedObjectVariable) else TRUTH(frame, value)
-
-
-def truth__of_the_meta_tensor(frame, value):
-    return value.fake.numel() > 0 if isinstance(value, TensorVariable) else TRUTH(frame, value)
-
-
-def truth__of_containers_is_not_known(frame, value):
-    if isinstance(value, (ListVariable, TupleVariable, ConstDictVariable, SetVariable)):
-        raise Unsupported("a container")
-    return TRUTH(frame, value)
-
-
-def truth__the_items_themselves(frame, value):
-    return value.items if isinstance(value, symbolic.CONTAINERS) else TRUTH(frame, value)
-
-
-TRUTH = types.FunctionType(symbolic.truth.__code__, vars(symbolic))
-
-
-def truth__methods_that_are_inherited_do_not_count(frame, value):
-    match value:
-        case symbolic.ConstantVariable():
-            return bool(value.value)
-        case UserDefinedObjectVariable():
-            for name in "__bool__", "__len__":
-                if name in vars(value.cls):
-                    return truth__methods_that_are_inherited_do_not_count(frame, value.call_method(frame, name, [], {}))
-            return True
-        case TensorVariable():
-            raise Unsupported("Data-dependent branching")
-    if isinstance(value, symbolic.CONTAINERS):
-        return len(value.items) != 0
-    if not isinstance(value, symbolic.ALWAYS_TRUE):
-        raise Unsupported(f"truth of {value}")
-    return True
 
 
 # ---- aot -----------------------------------------------------------------------------------------------------------
@@ -184,35 +129,6 @@ def live_names__cells_on_the_straight_path_only(instructions, start):
 
 def live_names__in_a_list(instructions, start):
     return [*LIVE_NAMES(instructions, start)]
-
-
-def truth__asks_the_object_for_its_methods(frame, value):
-    if isinstance(value, UserDefinedObjectVariable) and value.real is not None:
-        for name in "__bool__", "__len__":
-            if hasattr(value.real, name):
-                return symbolic.truth(frame, value.call_method(frame, name, [], {}))
-        return True
-    return TRUTH(frame, value)
-
-
-def truth__of_the_object_itself(frame, value):
-    if isinstance(value, UserDefinedObjectVariable) and value.real is not None:
-        return bool(value.real)
-    return TRUTH(frame, value)
-
-
-def truth__asks_an_object_twice(frame, value):
-    if isinstance(value, UserDefinedObjectVariable):
-        for name in "__bool__", "__len__":
-            if hasattr(value.cls, name) and value.call_method(frame, name, [], {}) is not None:
-                return symbolic.truth(frame, value.call_method(frame, name, [], {}))
-    return TRUTH(frame, value)
-
-
-def truth__of_any_item(frame, value):
-    if isinstance(value, (ListVariable, TupleVariable)):
-        return any(not isinstance(item, ConstantVariable) or item.value for item in value.items)
-    return any(value.items) if isinstance(value, (ConstDictVariable, SetVariable)) else TRUTH(frame, value)
 
 
 live_names__every_store_writes = edited(
@@ -302,3 +218,41 @@ codegen_update_mutated__deletes_first = edited(
     _update,
     ("return statements[::-1]", "return sorted(statements[::-1], key=lambda each: not each.startswith('del '))"),
 )
+
+
+# Cases
+
+_breaks = copied(breaks.breaks_truth)
+
+
+def breaks_truth__of_the_table():
+    cases = ("0", []), ("[]", []), ("'a'", []), ("o", ["__bool__: False"]), ("o", ["__len__: 0"])
+    return [{"value": value, "methods": methods} for value, methods in cases]
+
+
+def breaks_truth__with_zero_for_the_empty_word():
+    return [case | {"value": case["value"].replace("''", "0")} for case in _breaks()]
+
+
+def breaks_truth__with_lists():
+    return [case | {"value": case["value"].replace("(0,)", "[0]")} for case in _breaks()]
+
+
+def breaks_truth__with_methods_of_the_class():
+    return [case | {"methods": [each[each.index("_") :] for each in case["methods"]]} for case in _breaks()]
+
+
+def breaks_truth__with_one_method():
+    return [case | {"methods": case["methods"][:1]} for case in _breaks()]
+
+
+def breaks_truth__with_lengths_of_zero():
+    return [case | {"methods": [each.replace("2", "0") for each in case["methods"]]} for case in _breaks()]
+
+
+def breaks_truth__as_conditions():
+    return ["''", "(0,)", "o"]
+
+
+def breaks_truth__of_seven_cases():
+    return [*_breaks(), {"value": "0", "methods": []}]

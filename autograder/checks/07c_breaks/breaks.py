@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...engine.check import program
-from ..cases import define, drawn, dynamo_of, field, is_torch, listed, several
+from ..cases import breaking, define, drawn, dynamo_of, field, is_torch, listed, no_cases, several
 from ..shared_07 import (
     BREAKING_LINES,
     BYTECODE,
@@ -19,105 +19,35 @@ from ..shared_07 import text_of as drawn_text_of
 
 # Branches ------------------------------------------------------------------------------------------------------------
 
-CONDITIONS = {
-    "number": "k", "zero": "k - 3", "none": "None", "word": "''", "another word": "'a'", "list": "l", "empty list": "[]",
-    "list of a tensor": "[x]", "tuple": "(x,)", "empty tuple": "()", "dict": "{0: x}", "empty dict": "{}", "set": "{0}",
-    "empty set": "set()", "argument dict": "d", "function": "helper", "lambda": "lambda: 0", "method": "o.flip", "object": "o",
-    "object with a truth": "Truth(0)", "and with another": "Truth(k)", "object with a length": "Sized(0)",
-    "and another length": "Sized(2)", "both": "Both()", "inherited length": "Longer(0)", "object from before": "no",
-    "length from before": "empty", "bool of a number": "bool(k) is True", "bool of a function": "bool(helper) is True",
-    "bool of an object": "bool(o) is True",
-    "tensor": "x.sum() > 0", "tensor of numbers": "x", "size": "x.shape[0] > 2",
-    "known of a tensor": "x.dim()", "exception": "ValueError()", "class": "Truth", "iterator": "iter([])",
-    "generator": "(v for v in [])",
-    "flag and tensor": "k > 5 and x.sum() > 0", "flag or tensor": "k > 2 or x.sum() > 0", "not a tensor": "not x.sum()",
-    "not a list": "not l", "shape": "x.shape", "dtype": "x.dtype", "method of a tensor": "x.sum",
-    "range": "range(0)", "module": "xp", "object first": "o or k > 5", "function first": "helper or k > 5",
-    "not a function": "not helper", "builtin": "abs", "builtin first": "abs or k > 5", "layer": "layer", "layers": "layers",
-    "list of zero": "[0]", "object that changes itself": "Turn()",
-    "truth first": "Truth(1) or k > 5", "list first": "[x] or k > 5", "not an object": "not o",
-    "grad mode": "xp.no_grad()", "truth of its own": "own_truth", "length of its own": "own_length",
-}  # fmt: skip
-TRUTH_HELPERS = f"""{HELPERS}class Truth:
-    def __init__(self, value):
-        self.value = value
-
-    def __bool__(self):
-        return bool(self.value)
-
-class Turn:
-    on = False
-
-    def __bool__(self):
-        self.on = not self.on
-        return self.on
-
-class Sized:
-    def __init__(self, length):
-        self.length = length
-
-    def __len__(self):
-        return self.length
-
-class Both(Sized):
-    def __init__(self):
-        self.length = 0
-
-    def __bool__(self):
-        return True
-
-class Longer(Sized):
-    pass
-
-class Answer:
-    def __bool__(self):
-        return self.answer
-
-class Plain:
-    def flip(self):
-        return self
-
-o, own_truth, own_length, no, empty = Plain(), Plain(), Plain(), Answer(), Longer(0)
-own_truth.__bool__ = lambda: False
-own_length.__len__ = lambda: 0
-layer, layers = xp.nn.ReLU(), xp.nn.ModuleList()
-no.answer = False
-"""
+BREAKS, BODIES = "course.breaks.breaks_truth", "07c.truth"
 
 
-@program(
-    "dynamo.symbolic.truth",
-    cases=drawn(condition=list(CONDITIONS), sign=[1, -1]),
-    edges=[{"condition": name, "sign": sign} for name in CONDITIONS for sign in (1, -1)],
-    hint=lambda case, mine, theirs: f"if {CONDITIONS[case['condition']]}: ...",
-    draws=10,
-)
-def branch_taken(xp, condition, sign):
-    variables = xp.dynamo.variables
-    kinds = variables.ConstantVariable("word"), variables.TupleVariable([variables.ConstantVariable(0)])
-    results = [repr(xp.dynamo.symbolic.truth(None, variable)) for variable in kinds]
-    return {"results": results, "calls": _branch_taken(xp, condition, sign)}
+@program(f"{BREAKS}.half", cases=no_cases, edges=[{}], examine=breaking(BODIES, "1/2"))
+def breaks_half(xp):
+    return xp.breaks.breaks_truth()
 
 
-@branch_taken.oracle
-def torch_branch_taken(torch, condition, sign):
-    return {"results": ["True", "True"], "calls": _branch_taken(torch, condition, sign)}
+@program(BREAKS, cases=no_cases, edges=[{}], examine=breaking(BODIES, "1"))
+def breaks_truth(xp, **case):
+    """The cases, or the capture of the branch of one of them."""
+    return branch_taken(xp, **case) if case else xp.breaks.breaks_truth()
 
 
-def _branch_taken(xp, condition, sign):
-    text = (
-        f"def f(x, k, l, d):\n    y = x + 1\n    if {CONDITIONS[condition]}:\n        return y * 2\n    return y - 1\n"
-    )
-    function = define(xp, TRUTH_HELPERS + text)
+@breaks_truth.oracle
+def _(torch, value, methods):
+    return branch_taken(torch, value, methods)
 
-    def calls():
-        x = xp.ones(1 if condition == "tensor of numbers" else 3) * sign
-        yield x, 3, [], {1: 2}
-        space = function.__globals__
-        space["no"].answer, space["empty"].length = True, 2  # what the class of an object computes has changed
-        yield x, 3, [], {1: 2}
 
-    return captured(xp, function, calls())
+def branch_taken(xp, value, methods):
+    """A branch on a value. `o` is an object of the caller, whose class, base class and attributes have these methods."""
+    places = {"__": "Plain", "inherited": "Base", "own": "o"}
+    text = f"{HELPERS}class Base:\n    pass\n\nclass Plain(Base):\n    pass\n\no = Plain()\n"
+    for method in methods:
+        name, result = method.split(": ")
+        place = next(place for word, place in places.items() if name.startswith(word))
+        text += f"{place}.{name.split()[-1]} = lambda *self: {result}\n"
+    text += f"def f(x):\n    y = x + 1\n    v = {value}\n    if v:\n        return y * 2\n    return y - 1\n"
+    return captured(xp, define(xp, text), [[xp.ones(3)]])
 
 
 # Live variables ------------------------------------------------------------------------------------------------------

@@ -115,7 +115,6 @@ SMALL = {  # checks that draw fewer, and why
     "on_torch.cpp_ops.rms_norm_source.compiled": "shapes and strides of one compiled kernel, whose source has a check of its own",
     "dynamo.calls.how_to_call": "all kinds of callables that Dynamo tells apart",
     "dynamo.calls.how_to_call.breaks": "all kinds of callables that break a graph",
-    "dynamo.symbolic.truth": "all kinds of conditions, of either sign",
     "autograd.profiler_util.find_parents.deep": "one deep nesting, which shows whether an answer recurses",
     "autograd.profiler_util.device_times.recorded": "the recordings of a GPU",
     "profiler._utils.critical_path.long": "one long graph, which shows whether an answer recurses",
