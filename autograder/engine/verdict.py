@@ -28,6 +28,7 @@ LONG = 12  # lines of a case, a program or a result: of a longer program or resu
 KEPT = 10  # lines of a longer result: two differences
 CONTEXT = 2  # lines around those that differ
 LONGEST_REPLAY = 1000  # characters: a student does not type a case with a page of text
+LONGEST_LINE = 100  # characters of a call of `ask`
 
 
 @dataclass
@@ -189,6 +190,13 @@ def abridged_program(program: str, name: str, most: int = LONG) -> str:
     """A program as `abridged`, around its parameters, and around where it mentions this name and returns."""
     marks = [match.span() for match in re.finditer(rf"^def |\b{name}\b|^    return ", program, re.MULTILINE)]
     return abridged(program, marks, most)[0]
+
+
+def call_of_ask(check: str, case: dict) -> str:
+    """The call that prints torch's answer for a case."""
+    parts = [f'"{check}"', *(f"{name}={value!r}" for name, value in case.items())]
+    line = f"ask({', '.join(parts)})"
+    return line if len(line) <= LONGEST_LINE else "\n".join(["ask(", *(f"    {part}," for part in parts), ")"])
 
 
 def describe(case: dict) -> str:

@@ -56,3 +56,11 @@ def test_a_question_without_an_answer_is_refused(name, case, error, said, capsys
 def test_a_check_runs_the_students_code_again_afterwards():
     kernel.ask(EXPAND, a=[2], b=[2])
     assert not kernel._is_asking
+
+
+def test_the_name_alone_lists_cases_with_each_word_that_a_case_may_have(capsys):
+    asked = []
+    kernel.ask("nn.modules.module.set_attribute")
+    exec(capsys.readouterr().out, {"ask": lambda name, **case: asked.append((name, case))})
+    assert {name for name, _ in asked} == {"nn.modules.module.set_attribute"}
+    assert len({case["statements"][1][2] for _, case in asked}) == len(asked) == kernel.MOST
