@@ -2,9 +2,9 @@
 
 A lab's source, `solutions/NNx_name/NNx_name.md`, is Markdown with cells. A cell that names an exercise is empty. The
 builder takes its decorator, signature and docstring from the framework, puts the body between nbgrader's solution marks, and
-adds the check in a locked cell. It adds up the minutes and points of the lab below its title. nbgrader makes the students'
-notebook in `labs/` from that. A reading, `phases/NN_name/reading.md`, becomes a notebook and is executed. Notebooks are built,
-never edited.
+adds the check in a locked cell. The section `Rules:` of a docstring becomes a fold below the check. The builder adds up the
+minutes and points of the lab below its title. nbgrader makes the students' notebook in `labs/` from that. A reading,
+`phases/NN_name/reading.md`, becomes a notebook and is executed. Notebooks are built, never edited.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import os
 import re
 import tempfile
 import textwrap
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -28,6 +29,7 @@ from rushlight.course.short_names import short_form
 from ..course import COURSE, READINGS, set_environment
 from ..engine.check import find, function_of, is_milestone
 from ..engine.edition import body_lines
+from ..engine.verdict import call_of_ask
 from ..language import ENGLISH
 from ..model import Course, Lab, digest_of, lab_names, phases
 from . import BuildError
@@ -39,6 +41,22 @@ _METADATA = {
 }
 
 FOLDED_TAGS = {"setup", "figure"}  # cells whose source JupyterLab and the site fold
+RULES = re.compile(r"^( *)Rules:\n((?:\1    .*\n|\n)+)", re.MULTILINE)  # a section of a docstring
+FOLD = """\
+Find the rules by experiment: ask torch about cases of your own, as often as you like. With the name alone, `ask` lists some.
+
+```python
+from autograder import ask
+
+{call}
+```
+
+<details><summary>Rules</summary>
+
+{rules}
+
+</details>
+"""
 LAYERS = ("Python", "dispatcher", "autograd", "ATen/c10", "compiler", "distributed")
 
 
@@ -50,13 +68,18 @@ def solution(lab: Lab) -> NotebookNode:
     path = lab.source
     if not path.exists():
         raise BuildError(f"{lab} came without its source: there is nothing to build it from")
-    cells, effort = [], Effort()
+    cells, effort, rules = [], Effort(), ""
     for cell in _read(path):
         given = cell.metadata
         effort.add(given, path)
+        if rules:
+            if cell.cell_type != "markdown" or given:
+                raise BuildError(f"{path.name}: the hints must follow the exercise that has rules")
+            cell.source, rules = rules + cell.source, ""
         if "exercise" in given:
             _expect_empty(cell, path)
             cells += [_exercise_cell(given), _check_cell(given["exercise"], given.get("points"), effort.is_further)]
+            rules = _rules(given)
         elif "check" in given:
             _expect_empty(cell, path)
             cells.append(_check_cell(given["check"], given.get("points"), effort.is_further))
@@ -156,22 +179,41 @@ def _about(kind: str, name: str, further: bool) -> dict:
     return {kind: name} | ({"further": True} if further else {})
 
 
+def _rules(given: dict) -> str:
+    """The call of `ask` and the fold with the rules of an exercise, before its hints. Nothing for an exercise without rules."""
+    name, case = given["exercise"], given.get("case")
+    rules = rules_of(name)
+    if bool(rules) != bool(case):
+        raise BuildError(f"{name}: a docstring with `Rules:` and an exercise with `case` belong together")
+    return FOLD.format(call=call_of_ask(name, case), rules=rules) if case else ""
+
+
+def rules_of(name: str) -> str:
+    """The section `Rules:` of an exercise's docstring, which its lab folds. Empty for most exercises."""
+    found = RULES.search(inspect.getdoc(_function(name)) or "")
+    return textwrap.dedent(found[2]).strip() if found else ""
+
+
+def _function(name: str) -> Callable:
+    try:
+        return function_of(name)
+    except LookupError:
+        raise BuildError(f"there is no function {name} in the framework") from None
+
+
 def exercise_source(name: str) -> str:
-    """An exercise's definition with the body between solution marks.
+    """An exercise's definition with the body between solution marks, and without the rules of its docstring.
 
     Annotations are left out, because their names belong to the module. Annotations that are data and not text stay, because
     torch reads them.
     """
-    try:
-        function = function_of(name)
-    except LookupError:
-        raise BuildError(f"there is no function {name} in the framework") from None
+    function = _function(name)
     text = textwrap.dedent(inspect.getsource(function))
     node = ast.parse(text).body[0]
     assert isinstance(node, ast.FunctionDef)
     first, last = body_lines(node)
     body = text.splitlines()[first - 1 : last]
-    doc = text.splitlines()[node.body[0].lineno - 1 : node.body[0].end_lineno]
+    doc = "\n".join(text.splitlines()[node.body[0].lineno - 1 : node.body[0].end_lineno])
     arguments, returns = node.args, ""
     if any(not isinstance(annotation, str) for annotation in function.__annotations__.values()):
         returns = f" -> {ast.unparse(node.returns)}" if node.returns else ""
@@ -180,7 +222,7 @@ def exercise_source(name: str) -> str:
         for argument in filter(None, named):
             argument.annotation = None
     head = f"def {node.name}({ast.unparse(arguments)}){returns}:"
-    return "\n".join([head, *doc, "    ### BEGIN SOLUTION", *body, "    ### END SOLUTION"])
+    return "\n".join([head, RULES.sub("", doc), "    ### BEGIN SOLUTION", *body, "    ### END SOLUTION"])
 
 
 def _check_cell(name: str, worth: float | None, further: bool) -> NotebookNode:

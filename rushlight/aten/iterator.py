@@ -77,10 +77,7 @@ def coalesce_dimensions(
 ) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
     """The same loop with as few dimensions as possible. The *first* dimension is the innermost.
 
-    From the first dimension to the last, a dimension joins the one before it if either of the two has size 1, or if for
-    every operand its stride is the size times the stride of the dimension before it. The joined dimension has the product
-    of the sizes. Its stride is that of the dimension before, unless that dimension has size 1: then it is the stride of the
-    dimension that joins. The stride of a dimension of size 1 does not matter.
+    Two neighbouring dimensions join if one loop visits the same elements of every operand in the same order.
 
     Args:
         sizes: of the loop, none of them 0; a tuple or a list.
@@ -92,6 +89,14 @@ def coalesce_dimensions(
 
     >>> coalesce_dimensions((600, 5, 8), [(1, 600, 3000), (1, 0, 0)])
     ((600, 40), ((1, 600), (1, 0)))
+    >>> coalesce_dimensions((3, 2), [(2, 1)])
+    ((3, 2), ((2, 1),))
+
+    Rules:
+        From the first dimension to the last, a dimension joins the one before it if either of the two has size 1, or if for
+        every operand its stride is the size times the stride of the dimension before it. The joined dimension has the product
+        of the sizes. Its stride is that of the dimension before, unless that dimension has size 1: then it is the stride of the
+        dimension that joins. The stride of a dimension of size 1 does not matter.
 
     Source: `aten/src/ATen/TensorIterator.cpp`, `coalesce_dimensions`.
     """

@@ -681,19 +681,25 @@ def as_strided(self: Tensor, sizes: Sequence[int], strides: Sequence[int], stora
 
 
 def infer_size(a: Sequence[int], b: Sequence[int]) -> tuple[int, ...]:
-    """The sizes to which tensors with sizes `a` and `b` broadcast.
-
-    The sizes are compared from the last dimension to the first. A missing dimension counts as 1. Two equal
-    sizes stay. A size 1 becomes the other size, which may also be 0. `a` and `b` are lists or tuples.
+    """The sizes to which tensors with sizes `a` and `b` broadcast: each tensor is repeated until both have these sizes.
 
         >>> infer_size((2, 1), (4, 1, 3))
         (4, 2, 3)
+        >>> infer_size((5, 3), ())
+        (5, 3)
+
+    Args:
+        a, b: lists or tuples of non-negative ints, one per dimension; one may be longer than the other.
 
     Returns:
         a tuple or a list as long as the longer of `a` and `b`.
 
     Raises:
-        RuntimeError: two sizes differ and neither is 1.
+        RuntimeError: no repetition makes the sizes equal.
+
+    Rules:
+        The sizes are compared from the last dimension to the first. A missing dimension counts as 1. Two equal
+        sizes stay. A size 1 becomes the other size, which may also be 0. If two sizes differ and neither is 1, it is an error.
 
     Source: `aten/src/ATen/ExpandUtils.cpp`, `infer_size`.
     """
@@ -712,24 +718,29 @@ def expand(self: Tensor, sizes: Sequence[int]) -> Tensor:
     """A view in which dimensions of size 1 are repeated, without copying, by giving them stride 0.
 
     The last size belongs to the last dimension of `self`, and so on. Additional sizes at the front make new
-    dimensions. A dimension that already has the requested size keeps its stride, also if this size is 1. A
-    dimension of size 1 that gets another size has stride 0. A new dimension has stride 0, unless its requested
-    size is 1. Then, similar to `unsqueeze`, its stride is the size times the stride of the next dimension of the
-    result, and 0 if it is the last.
+    dimensions.
 
         >>> y = expand(rl.tensor([10, 20]), (3, -1))
         >>> y.tolist(), y.stride()
         ([[10, 20], [10, 20], [10, 20]], (0, 1))
+        >>> expand(rl.ones(3, 1), (1, 3, 1)).stride()
+        (3, 1, 1)
 
     Args:
         sizes: a list or a tuple, at least as many as `self` has dimensions. -1 keeps the size of a dimension of `self`.
 
     Returns:
-        a view (`alias`) with the same storage offset.
+        a view (`alias`) with the same storage offset. All strides are torch's, also the unused one of a size of 1.
 
     Raises:
         RuntimeError: fewer sizes than dimensions; a dimension whose size is neither 1 nor the requested size;
             -1 for a new dimension; or any other negative size.
+
+    Rules:
+        A dimension that already has the requested size keeps its stride, also if this size is 1. A
+        dimension of size 1 that gets another size has stride 0. A new dimension has stride 0, unless its requested
+        size is 1. Then, similar to `unsqueeze`, its stride is the size times the stride of the next dimension of the
+        result, and 0 if it is the last.
 
     Source: `aten/src/ATen/native/TensorShape.cpp`, `expand`; `aten/src/ATen/ExpandUtils.cpp`,
         `inferExpandGeometry`.
@@ -779,19 +790,13 @@ def compute_stride(
     """The strides with which a view of `new_sizes` has the elements in the same row-major order, or `None`.
 
     From the last dimension to the first, the old dimensions form *chunks*. The elements of a chunk have constant
-    distances in memory. The last dimension begins a chunk. Each dimension before it joins the chunk if its size is
-    1, or if its stride is the number of elements that the chunk has so far times the chunk's stride, which is the
-    stride of the dimension that began the chunk. Otherwise it begins a new chunk.
-
-    The new sizes, from the last to the first, must fill these chunks one after the other exactly. Otherwise
-    the result is `None`. The stride of a new size is the number of elements filled in its chunk before it, times
-    the chunk's stride. Sizes of 1 that follow when a chunk is full still belong to that chunk.
-
-    Without elements there is no order: if 0 is in `old_sizes`, equal `new_sizes` keep the old strides, and others
-    get their `contiguous_strides`. For a 0-dim tensor all new strides are 1.
+    distances in memory. The new sizes, from the last to the first, must fill these chunks one after the other exactly.
+    Otherwise the result is `None`. A tensor without elements and a 0-dim tensor are cases of their own.
 
         >>> compute_stride((2, 3), (3, 1), (6,)), compute_stride((3, 2), (1, 3), (6,))
         ((1,), None)
+        >>> compute_stride((2, 4), (8, 2), (2, 2, 2))
+        (8, 4, 2)
 
     Args:
         old_sizes, old_strides: of the tensor, lists or tuples; strides in elements.
@@ -799,6 +804,17 @@ def compute_stride(
 
     Returns:
         a tuple or a list, one stride per new size, or `None` if the new sizes need a copy.
+
+    Rules:
+        The last dimension begins a chunk. Each dimension before it joins the chunk if its size is 1, or if its stride is the
+        number of elements that the chunk has so far times the chunk's stride, which is the stride of the dimension that
+        began the chunk. Otherwise it begins a new chunk.
+
+        The stride of a new size is the number of elements filled in its chunk before it, times the chunk's stride. Sizes of
+        1 that follow when a chunk is full still belong to that chunk.
+
+        Without elements there is no order: if 0 is in `old_sizes`, equal `new_sizes` keep the old strides, and others
+        get their `contiguous_strides`. For a 0-dim tensor all new strides are 1.
 
     Source: `aten/src/ATen/TensorUtils.cpp`, `computeStride`.
     """

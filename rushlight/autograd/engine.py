@@ -77,17 +77,24 @@ def is_expandable_to(sizes: Sequence[int], to: Sequence[int]) -> bool:
 def sum_to(grad: Tensor, sizes: Sequence[int]) -> Tensor:
     """Reduce a gradient with broadcast sizes to `sizes`: each element is the sum over all its copies.
 
-    Leading dimensions that broadcasting added are summed and removed. Dimensions that broadcasting expanded from size 1 are
-    summed and keep size 1. If `sizes` is empty, the result is one sum of all elements, a new tensor. Otherwise a gradient that
-    already has `sizes` is returned unchanged. Each step is an operator that autograd records, so with `create_graph` the result can
-    be differentiated again.
+    Each step is an operator that autograd records, so with `create_graph` the result can be differentiated again.
 
     Args:
         grad: a tensor with sizes that `sizes` broadcasts to.
-        sizes: a tuple or a list.
+        sizes: a tuple or a list of ints.
+
+    Returns:
+        a tensor with these sizes. It may be `grad` itself, where torch returns it.
 
     >>> sum_to(rl.ones(2, 3), (3,)).tolist(), sum_to(rl.ones(2, 3), (2, 1)).tolist()
     ([2.0, 2.0, 2.0], [[3.0], [3.0]])
+    >>> sum_to(rl.ones(2, 3), ()).tolist()
+    6.0
+
+    Rules:
+        Leading dimensions that broadcasting added are summed and removed. Dimensions that broadcasting expanded from size 1 are
+        summed and keep size 1. If `sizes` is empty, the result is one sum of all elements, a new tensor. Otherwise a gradient that
+        already has `sizes` is returned unchanged.
 
     Source: `aten/src/ATen/ExpandUtils.h`, `sum_to`.
     """

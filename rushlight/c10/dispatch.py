@@ -349,30 +349,39 @@ def compute_table_entry(
 ) -> tuple[Kernel, str]:
     """The kernel that an operator's table holds for one runtime key, and the reason.
 
-    It is the first of these that exists:
-
-    1. the kernel registered for the key itself: "kernel";
-    2. for a backend key (`BACKEND_KEYS`) or `Undefined`: the one for `CompositeExplicitAutogradNonFunctional`, else the
-       one for `CompositeExplicitAutograd`: "default backend kernel";
-    3. for a backend key, an autograd key (`AUTOGRAD_KEYS`) or `Undefined`: the one for `CompositeImplicitAutograd`, "math
-       kernel". An autograd key takes it only if the operator has no kernel of its own for this key's backend and none
-       for `CompositeExplicitAutograd`;
-    4. for an autograd key: the one for `Autograd`: "autograd kernel";
-    5. the fallback for this key: "backend fallback";
-    6. `MISSING`: "missing".
+    An operator has kernels for runtime keys and for alias keys: `CompositeExplicitAutogradNonFunctional`,
+    `CompositeExplicitAutograd`, `CompositeImplicitAutograd` and `Autograd`. An alias key stands for several runtime keys, and
+    the first kernel in a fixed order is taken. If none serves the key, a fallback of all operators does.
 
         >>> kernels = {DispatchKey.CompositeExplicitAutograd: Kernel(abs, "for all backends")}
         >>> kernel, reason = compute_table_entry(kernels, {}, DispatchKey.Meta)
         >>> kernel.origin, reason
         ('for all backends', 'default backend kernel')
+        >>> compute_table_entry(kernels, {}, DispatchKey.AutogradMeta) == (MISSING, "missing")
+        True
 
     Args:
-        kernels: the kernels registered for the operator, by runtime key or alias key. `FALLTHROUGH` is one of them.
-        fallbacks: the kernels registered for all operators, by runtime key.
-        key: one of `RUNTIME_KEYS`, or `Undefined`.
+        kernels: a dict: the kernels registered for the operator, by runtime key or alias key. `FALLTHROUGH` is one of them.
+        fallbacks: a dict: the kernels registered for all operators, by runtime key.
+        key: one of `RUNTIME_KEYS`, or `Undefined`. `BACKEND_KEYS` and `AUTOGRAD_KEYS` are two kinds of them.
 
     Returns:
-        the kernel, and the reason: one of the strings above.
+        the kernel, `MISSING` if there is none, and the reason, a string: "kernel" for one of the key itself, "default backend
+        kernel" for one of the first two alias keys, "math kernel" and "autograd kernel" for one of the third and the fourth,
+        "backend fallback", or "missing".
+
+    Rules:
+        The kernel is the first of these that exists:
+
+        1. the kernel registered for the key itself: "kernel";
+        2. for a backend key (`BACKEND_KEYS`) or `Undefined`: the one for `CompositeExplicitAutogradNonFunctional`, else the
+           one for `CompositeExplicitAutograd`: "default backend kernel";
+        3. for a backend key, an autograd key (`AUTOGRAD_KEYS`) or `Undefined`: the one for `CompositeImplicitAutograd`, "math
+           kernel". An autograd key takes it only if the operator has no kernel of its own for this key's backend and none
+           for `CompositeExplicitAutograd`;
+        4. for an autograd key: the one for `Autograd`: "autograd kernel";
+        5. the fallback for this key: "backend fallback";
+        6. `MISSING`: "missing".
 
     Source: `aten/src/ATen/core/dispatch/OperatorEntry.cpp`, `computeDispatchTableEntryWithDebug`.
     """
@@ -408,17 +417,26 @@ def tensors_in(stack: Sequence) -> Iterable[Any]:
 
 
 def dispatch_key_set(stack: Sequence, included: int, excluded: int) -> int:
-    """The key set of a call: the keys of all tensor arguments, including those in lists and tuples, and the keys that the
-    thread includes, without the functionalities that the thread excludes. Exclusion wins over inclusion. Exclusion removes
-    functionalities only (bits above `BACKEND_MASK`): excluding `AutogradCPU` excludes autograd on every backend, and the
-    backend `CPU` stays.
+    """The key set of a call: the keys of its tensor arguments, with the keys that the thread includes and without those that
+    it excludes.
 
         >>> keys_in(dispatch_key_set([rl.ones(2), 2.5], BIT["Python"], BIT["AutocastCPU"] | BIT["AutogradFunctionality"]))
         [CPU, Python, ADInplaceOrView]
+        >>> keys_in(dispatch_key_set([], bits(DispatchKey.CPU), 0))
+        [CPU]
 
     Args:
         stack: the arguments, a list or a tuple; `tensors_in` finds the tensors, whose sets are in `_key_set`.
-        included, excluded: key sets of the thread.
+        included, excluded: key sets of the thread, ints.
+
+    Returns:
+        a key set, an int.
+
+    Rules:
+        The key set has the keys of all tensor arguments, including those in lists and tuples, and the keys that the
+        thread includes, without the functionalities that the thread excludes. Exclusion wins over inclusion. Exclusion removes
+        functionalities only (bits above `BACKEND_MASK`): excluding `AutogradCPU` excludes autograd on every backend, and the
+        backend `CPU` stays.
 
     Source: `aten/src/ATen/core/dispatch/DispatchKeyExtractor.h`, `getDispatchKeySetUnboxed` and `computeDispatchKeySet`;
     `c10/core/DispatchKeySet.h`, `operator-`.

@@ -170,11 +170,8 @@ def scalar_type(value: Scalar) -> dtype:
 def result_type(*operands) -> dtype:
     """The type in which an operation on these tensors and Python numbers is computed, as `torch.result_type`.
 
-    Operands have three ranks, from the highest: tensors with dimensions, tensors without, Python numbers. Within a rank the
-    types are promoted (`promote_types`). Then the ranks are combined, the lowest two first: the type of the higher rank
-    stays, unless the type from below has a higher `category`, which then wins. A rank without operands has no effect. So an
-    `int32` tensor + 1 stays `int32`, and + 1.5 becomes the default floating type. A `float16` tensor + a `float64` tensor
-    without dimensions stays `float16`.
+    Operands have three ranks, from the highest: tensors with dimensions, tensors without, Python numbers. An operand of a lower
+    rank has less influence: `promote_types` combines the types of one rank, and the `category` of a type decides between ranks.
 
     Args:
         operands: at least one. A tensor has a `dtype` and a number of dimensions, `dim()`. The type of a number, Python's or
@@ -188,6 +185,14 @@ def result_type(*operands) -> dtype:
 
     >>> result_type(rl.ones(2, dtype=rl.int32), 2.5)
     rushlight.float32
+    >>> result_type(rl.ones(2, dtype=rl.float16), rl.tensor(1.0, dtype=rl.float64))
+    rushlight.float16
+
+    Rules:
+        Within a rank the types are promoted (`promote_types`). Then the ranks are combined, the lowest two first: the type of the
+        higher rank stays, unless the type from below has a higher `category`, which then wins. A rank without operands has no
+        effect. So an `int32` tensor + 1 stays `int32`, and + 1.5 becomes the default floating type. A `float16` tensor + a
+        `float64` tensor without dimensions stays `float16`.
 
     Source: `aten/src/ATen/native/TypeProperties.cpp`, `update_result_type_state` and `result_type`.
     """

@@ -332,16 +332,24 @@ def explain_keywords(schema: FunctionSchema, args: Sequence, kwargs: dict[str, A
 def unbind(schema: FunctionSchema, stack: Sequence) -> tuple[Sequence, dict[str, Any]]:
     """The args and kwargs that a kernel written in Python receives for a stack, without the defaults where possible.
 
-    The values of `schema.positional` become args. Values at the end that are their argument's default are dropped. A default
-    that is followed by another value stays. The other values become kwargs by name, without those that are their argument's
-    default. `is_default` tells whether a value is the default. `stack` is a list or a tuple; do not change it.
-
         >>> schema = parse_schema("f(int a, int b=2, *, int c=3) -> int")
         >>> unbind(schema, [1, 2, 5])
         ((1,), {'c': 5})
+        >>> unbind(schema, [1, 4, 3])
+        ((1, 4), {})
+
+    Args:
+        schema: its `positional` arguments come before the keyword-only arguments. `is_default(argument, value)` tells whether a
+            value is the default of an argument.
+        stack: a list or a tuple with a value for each argument; do not change it.
 
     Returns:
-        a tuple or a list, and a dict, in the order of the schema.
+        the args, a tuple or a list, and the kwargs, a dict in the order of the schema.
+
+    Rules:
+        The values of `schema.positional` become args. Values at the end that are their argument's default are dropped. A default
+        that is followed by another value stays. The other values become kwargs by name, without those that are their argument's
+        default.
 
     Source: `torch/csrc/autograd/python_variable.cpp`, `parseIValuesToPyArgsKwargs`.
     """
@@ -417,25 +425,32 @@ def cast_returns(schema: FunctionSchema, result: Any) -> Any:
 def variants_and_tags(entry: dict[str, Any]) -> tuple[list[str], list[str]]:
     """The variants and the tags of an operator, from its entry in PyTorch's `native_functions.yaml`.
 
-    The entry's `variants` say whether the operator is bound as a function, as a method, or as both, separated by a comma and a
-    space. Without `variants` it is a function only. The tags are those in the entry's `tags`, a string or a list of strings, and
-    these, which the generator adds:
-
-    - `out` if an argument that is keyword-only is written to (`Argument.is_written`);
-    - `inplace` if the name without overload says that the operator works in place. A name that ends in two underscores
-      says so by its beginning, `__i`, as in `__iand__`. Any other name says so by a `_` at its end, as in `add_`. An operator that
-      writes to `self` under another name has no such tag;
-    - `pt2_compliant_tag` in any case: the operator works with `torch.compile`.
+    The tags are those of the entry, and those that the generator adds, depending on the schema: `out`, `inplace` and
+    `pt2_compliant_tag`, which says that the operator works with `torch.compile`.
 
         >>> func = "relu_(Tensor(a!) self) -> Tensor(a!)"
         >>> variants_and_tags({"func": func, "variants": "function, method", "tags": "pointwise"})
         (['function', 'method'], ['pointwise', 'inplace', 'pt2_compliant_tag'])
+        >>> variants_and_tags({"func": "add.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"})
+        (['function'], ['out', 'pt2_compliant_tag'])
 
     Args:
-        entry: the entry as `yaml.safe_load` returns it, with the schema as its `func`. It may not be changed.
+        entry: a dict, the entry as `yaml.safe_load` returns it: the schema as its `func`, and perhaps `variants`, a string, and
+            `tags`, a string or a list of strings. It may not be changed.
 
     Returns:
         two lists, tuples or sets of strings, each in any order: the variants and the tags.
+
+    Rules:
+        The entry's `variants` say whether the operator is bound as a function, as a method, or as both, separated by a comma and
+        a space. Without `variants` it is a function only. The tags are those in the entry's `tags` and these, which the generator
+        adds:
+
+        - `out` if an argument that is keyword-only is written to (`Argument.is_written`);
+        - `inplace` if the name without overload says that the operator works in place. A name that ends in two underscores
+          says so by its beginning, `__i`, as in `__iand__`. Any other name says so by a `_` at its end, as in `add_`. An operator
+          that writes to `self` under another name has no such tag;
+        - `pt2_compliant_tag` in any case: the operator works with `torch.compile`.
 
     Source: `torchgen/model.py`, `NativeFunction.from_yaml`; `aten/src/ATen/native/tags.yaml`.
     """

@@ -196,21 +196,28 @@ def order_of_work(
 ) -> list[tuple[str, int]]:
     """The order of work on a chain of units in one training step: a list of pairs of a word and the index of a unit.
 
-    `reshard` is a list of bool, one for each unit. Unit i takes the output of unit i - 1; it is freed after its forward if
-    `reshard[i]`. The words:
+    Unit i takes the output of unit i - 1. The words: `"gather"` starts to gather a unit's parameters, `"forward"` and
+    `"backward"` compute, `"free"` frees the gathered parameters, and `"reduce"` reduces and scatters the gradients.
 
-    - `"gather"`: start to gather its parameters. A unit that is whole, or is already being gathered, is not gathered again.
-    - `"forward"`, `"backward"`: it computes. The unit must be whole, so it is gathered right before, if necessary.
-    - `"free"`: its parameters are freed, after `"forward"` if it is resharded, and always after `"backward"`.
-    - `"reduce"`: its gradients are reduced and scattered, after the `"free"` that follows `"backward"`.
-
-    Other units are prefetched between a unit's own gather and its computation: before `"forward"` the `forward_prefetch`
-    units after it, before `"backward"` the `backward_prefetch` units before it, the nearest first, as far as they exist.
+    Args:
+        reshard: a list of bool, one for each unit: whether it is freed after its forward.
+        forward_prefetch, backward_prefetch: how many other units a unit prefetches in forward, and in backward.
 
     >>> order_of_work([True])
     [('gather', 0), ('forward', 0), ('free', 0), ('gather', 0), ('backward', 0), ('free', 0), ('reduce', 0)]
+    >>> order_of_work([False], 1, 1)
+    [('gather', 0), ('forward', 0), ('backward', 0), ('free', 0), ('reduce', 0)]
 
     Collectives: none.
+
+    Rules:
+        - `"gather"`: start to gather its parameters. A unit that is whole, or is already being gathered, is not gathered again.
+        - `"forward"`, `"backward"`: it computes. The unit must be whole, so it is gathered right before, if necessary.
+        - `"free"`: its parameters are freed, after `"forward"` if it is resharded, and always after `"backward"`.
+        - `"reduce"`: its gradients are reduced and scattered, after the `"free"` that follows `"backward"`.
+
+        Other units are prefetched between a unit's own gather and its computation: before `"forward"` the `forward_prefetch`
+        units after it, before `"backward"` the `backward_prefetch` units before it, the nearest first, as far as they exist.
 
     Source: `torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py`, `FSDPParamGroup.pre_forward`, `post_forward`,
     `pre_backward`, `post_backward`; `FSDPModule.set_modules_to_forward_prefetch` and `set_modules_to_backward_prefetch`.

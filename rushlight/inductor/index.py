@@ -309,9 +309,8 @@ def reshaped_indices(indices: Sequence[Index], sizes: Sequence[int], new_sizes: 
 def merge_dims(sizes: Sequence[int], strides: Sequence[Sequence[int]]) -> list[list[int]]:
     """The groups of nested loops that can be merged into one loop each.
 
-    The loop `outer` and the loop `inner` directly inside it, of n iterations, are one loop of `size of outer * n` iterations if for
-    every access the stride of `outer` is n times the stride of `inner`. Loops of one iteration disappear: they are not in the
-    answer, whatever their strides are, and do not separate the loops around them.
+    Two loops, one directly inside the other, are one loop if this loop visits the same elements in the same order, in every
+    access.
 
     Args:
         sizes: a list or tuple: iterations of each loop, the outermost first; none is 0.
@@ -324,6 +323,13 @@ def merge_dims(sizes: Sequence[int], strides: Sequence[Sequence[int]]) -> list[l
 
     >>> merge_dims((8, 4, 6), [(24, 6, 1), (0, 6, 1)])
     [[0], [1, 2]]
+    >>> merge_dims((4, 6), [(1, 4)])
+    [[0], [1]]
+
+    Rules:
+        The loop `outer` and the loop `inner` directly inside it, of n iterations, are one loop of `size of outer * n` iterations
+        if for every access the stride of `outer` is n times the stride of `inner`. Loops of one iteration disappear: they are not
+        in the answer, whatever their strides are, and do not separate the loops around them.
 
     Source: `torch/_inductor/sizevars.py`, `SizeVarAllocator._simplify_loops`.
     """

@@ -26,24 +26,30 @@ def can_fuse(first: ComputedBuffer, second: ComputedBuffer) -> bool:
     """Return whether two loop nests over the same loop variables can be one nest, in which every iteration does the work of the
     first nest and then the work of the second.
 
-    They can be one nest if everything that passes from one to the other through memory passes within one iteration:
+    They can be one nest if everything that passes from one to the other through memory passes within one iteration.
+    `extract_read_writes(computed)` gives the elements that a nest reads, as a list, and the element that it writes; each has a
+    `buffer` and an `index`. Index expressions are equal (`==`) if and only if they are the same sum of the same loop variables.
 
-    - If the second nest reads a buffer that the first writes, every such read has the index expression of the write.
-    - If the second nest writes a buffer that the first reads, every such read has the index expression of the write. (Otherwise
-        the second nest overwrites an element before the first has read it. For example, the program ends in `x.copy_(y)`, because
-        it wrote to its argument `x`.)
-    - The nests do not write to the same buffer. (In torch, those of a `cat` do: each writes its part of the result.)
-
-    Buffers that both nests only read do not matter. It does not matter either whether a nest reduces (its `kind`): the result of
-    a reduction is complete after its loop over a row, and `inner_loops` puts the nests that read it into a later loop. Index
-    expressions are equal (`==`) if and only if they are the same sum of the same loop variables. `extract_read_writes(computed)`
-    gives the elements that a nest reads, as a list, and the element that it writes; each has a `buffer` and an `index`.
+    Args:
+        first, second: `ComputedBuffer`s, in the order in which the program runs them.
 
     >>> graph = rl.aot.make_fx(lambda x: (lambda y: (y, y + 1, y.t() + 1))(x.exp()))(rl.ones(3, 3))
     >>> nodes = rl.inductor.scheduler.create_nodes(rl.inductor.graph.lower(graph).operations)
     >>> exp, same_order, transposed = (node.nests[0] for node in nodes)
     >>> can_fuse(exp, same_order), can_fuse(exp, transposed)
     (True, False)
+    >>> can_fuse(same_order, transposed)
+    True
+
+    Rules:
+        - If the second nest reads a buffer that the first writes, every such read has the index expression of the write.
+        - If the second nest writes a buffer that the first reads, every such read has the index expression of the write. (Otherwise
+          the second nest overwrites an element before the first has read it. For example, the program ends in `x.copy_(y)`,
+          because it wrote to its argument `x`.)
+        - The nests do not write to the same buffer. (In torch, those of a `cat` do: each writes its part of the result.)
+
+        Buffers that both nests only read do not matter. It does not matter either whether a nest reduces (its `kind`): the result
+        of a reduction is complete after its loop over a row, and `inner_loops` puts the nests that read it into a later loop.
 
     Source: `torch/_inductor/scheduler.py`, `Scheduler.can_fuse_vertical`, `fusable_read_and_write`.
     """

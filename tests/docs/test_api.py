@@ -116,6 +116,12 @@ def test_an_example_is_code_and_no_quotation(api):
     assert "\n\n```pycon\n>>> row = x[0](y)\n>>> row\n3\n```\n\n" in shown
 
 
+def test_the_rules_of_an_exercise_are_a_part_of_its_own(api):
+    module = next(iter(api.modules(ROOT).values()))[0]
+    docstring = "Reads.\n\nRules:\n    The first that applies:\n\n    1. a\n    2. b\n\nSource: `torch/nn/init.py`."
+    assert "\n\n**Rules:**\n\nThe first that applies:\n\n1. a\n2. b\n\n" in api.prose(docstring, module)
+
+
 def test_operators_can_be_filtered_by_what_their_tables_say(api):
     says = api.facts(api.load())
     assert says["add.Tensor"] == ["functional", "CPU", "Meta", "structured", "derivative"]

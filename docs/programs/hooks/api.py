@@ -79,7 +79,7 @@ CODE = re.compile(r"(`+)(.+?)\1", re.DOTALL)
 EXAMPLE = re.compile(r"^[ ]*>>> .*(?:\n.+)*\n?", re.MULTILINE)
 VERBATIM = re.compile(r"(?<=\n\n)(?:[ ]{4}.*\n?|\n)+")  # an indented block
 SECTION = re.compile(
-    r"^(Args|Attributes|Raises|Returns|Yields)(?: of the operator)?:\n((?:[ ]+.*\n?|\n)+)", re.MULTILINE
+    r"^(Args|Attributes|Raises|Returns|Rules|Yields)(?: of the operator)?:\n((?:[ ]+.*\n?|\n)+)", re.MULTILINE
 )
 ENTRY = re.compile(r"^(\*{0,2}\w[\w, *]*|`[^`\n]+`): ", re.MULTILINE)
 TABLE = re.compile(r"(?<=\n\n)(?:[ ]*\w+(?:, \w+)*[ ]{2,}\S.*\n){2,}")  # a name a line, and what it is
@@ -583,6 +583,8 @@ def _inline(text: str, module: Module) -> str:
 
 def _section(match: re.Match) -> str:
     title, body = match[1], dedent(match[2]).strip("\n")
+    if title == "Rules":
+        return f"**{title}:**\n\n{body}\n\n"
     entries = ENTRY.split(body)
     if entries[0].strip() or len(entries) < 3:
         return f"**{title}:** {body}\n\n"

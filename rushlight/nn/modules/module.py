@@ -30,32 +30,48 @@ __all__ = ["Module"]
 
 
 def set_attribute(module: Module, name: str, value: Any) -> None:
-    """`Module.__setattr__`: assign `module.name = value`. The first rule that applies is used:
-
-    1. Register a `Parameter` with `module.register_parameter(name, value)`, after the name was removed from everything else
-       that has it: `module.__dict__`, `_buffers`, `_non_persistent_buffers_set` and `_modules`.
-    2. If `_parameters` has the name, only None may be assigned (`register_parameter`).
-    3. Put a `Module` into `_modules`, after the name was removed from everything else that has it: `module.__dict__`,
-       `_parameters`, `_buffers`, `_non_persistent_buffers_set`.
-    4. If `_modules` has the name, only None may be assigned. Put it there.
-    5. Register a `Buffer`, or any value if `_buffers` has the name, with `module.register_buffer(name, value, persistent)`.
-       A `Buffer` has an attribute `persistent`. For another value, persistence does not change: the buffer is persistent
-       unless `_non_persistent_buffers_set` has the name. Only tensors and None may be assigned.
-    6. Any other value becomes an ordinary attribute (`object.__setattr__`), also a plain tensor that is not registered.
+    """`Module.__setattr__`: assign `module.name = value`. The class of the value, and where the name is registered already,
+    decide what happens.
 
     `_parameters`, `_buffers` and `_modules` are dicts by name. `_non_persistent_buffers_set` is a set of names. All are in
     `module.__dict__` once `Module.__init__` has run. A name that is already registered keeps its position in its dict.
+    `module.register_parameter(name, value)` and `module.register_buffer(name, value, persistent)` register, and
+    `object.__setattr__` sets an ordinary attribute.
+
+    Args:
+        module: a `Module`, perhaps one whose `Module.__init__` has not run yet.
+        name: a str.
+        value: any value. A `Buffer` has an attribute `persistent`.
 
     Raises:
         AttributeError: a `Parameter`, a `Module` or a `Buffer` is assigned before `Module.__init__` has run.
-        TypeError: rule 2, 4 or 5 does not allow the value.
-        KeyError: rule 5 applies to a `Buffer` whose name is an ordinary attribute (`register_buffer` raises this).
+        TypeError: the name is registered for values of another kind.
+        KeyError: a `Buffer` is assigned to a name that is an ordinary attribute (`register_buffer` raises this).
 
     >>> module = Module()
     >>> set_attribute(module, "scale", Parameter(rl.ones(3)))
     >>> set_attribute(module, "note", rl.ones(3))
     >>> list(module._parameters), "scale" in module.__dict__, "note" in module.__dict__
     (['scale'], False, True)
+    >>> set_attribute(module, "note", Module())
+    >>> list(module._modules), "note" in module.__dict__
+    (['note'], False)
+
+    Rules:
+        The first rule that applies is used:
+
+        1. Register a `Parameter` with `module.register_parameter`, after the name was removed from everything else
+           that has it: `module.__dict__`, `_buffers`, `_non_persistent_buffers_set` and `_modules`.
+        2. If `_parameters` has the name, only None may be assigned (`register_parameter`).
+        3. Put a `Module` into `_modules`, after the name was removed from everything else that has it: `module.__dict__`,
+           `_parameters`, `_buffers`, `_non_persistent_buffers_set`.
+        4. If `_modules` has the name, only None may be assigned. Put it there.
+        5. Register a `Buffer`, or any value if `_buffers` has the name, with `module.register_buffer(name, value, persistent)`.
+           A `Buffer` has an attribute `persistent`. For another value, persistence does not change: the buffer is persistent
+           unless `_non_persistent_buffers_set` has the name. Only tensors and None may be assigned.
+        6. Any other value becomes an ordinary attribute (`object.__setattr__`), also a plain tensor that is not registered.
+
+        Before `Module.__init__` has run, rules 2, 4 and the second half of rule 5 do not apply.
 
     Source: `torch/nn/modules/module.py`, `Module.__setattr__`.
     """

@@ -59,7 +59,9 @@ def test_the_checks_of_a_lab_are_those_of_its_exercises(lab):
 def test_every_exercise_of_a_lab_has_two_hints_and_its_effort(lab):
     text = (course.SOURCES / lab / f"{lab}.md").read_text(encoding="utf-8")
     for after in text.split('```python exercise="')[1:]:
-        assert re.match(r'[\w.]+" points=\d+ minutes=\d+ stars=[123]( further=true)?\n```\n', after), after[:80]
+        assert re.match(r'[\w.]+" points=\d+ minutes=\d+ stars=[123]( further=true)?( case=\{.+\})?\n```\n', after), (
+            after[:80]
+        )
         assert re.findall(r"<details><summary>(Hint \d)</summary>", after) == ["Hint 1", "Hint 2"], after[:80]
 
 
@@ -142,6 +144,18 @@ def lab_source(tmp_path, monkeypatch):
         ),
         ('```python exercise="aten.strided.permute" minutes=5 stars=1\nx = 1\n```\n', "must be empty"),
         ('```python check="strided.nothing"\n```\n', "there is no check 'strided.nothing'"),
+        (
+            '```python exercise="aten.strided.infer_size" minutes=5 stars=1\n```\n',
+            "a docstring with `Rules:` and an exercise with `case` belong together",
+        ),
+        (
+            '```python exercise="aten.strided.permute" minutes=5 stars=1 case={"x": 1}\n```\n',
+            "a docstring with `Rules:` and an exercise with `case` belong together",
+        ),
+        (
+            '```python exercise="aten.strided.infer_size" minutes=5 stars=1 case={"a": [], "b": []}\n```\n\n```python\nx\n```\n',
+            "the hints must follow the exercise that has rules",
+        ),
         ("# Same\n\n```python\nx\n```\n\n# Same\n\n```python\ny\n```\n", "different names"),
     ],
 )
