@@ -28,7 +28,7 @@ from rushlight.course.short_names import short_form
 
 from ..course import COURSE, READINGS, set_environment
 from ..engine.check import find, function_of, is_milestone
-from ..engine.edition import body_lines
+from ..engine.edition import RULES, body_lines
 from ..engine.verdict import call_of_ask
 from ..language import ENGLISH
 from ..model import Course, Lab, digest_of, lab_names, phases
@@ -41,7 +41,6 @@ _METADATA = {
 }
 
 FOLDED_TAGS = {"setup", "figure"}  # cells whose source JupyterLab and the site fold
-RULES = re.compile(r"^( *)Rules:\n((?:\1    .*\n|\n)+)", re.MULTILINE)  # a section of a docstring
 FOLD = """\
 Find the rules by experiment: ask torch about cases of your own, as often as you like. With the name alone, `ask` lists some.
 

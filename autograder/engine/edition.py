@@ -32,6 +32,8 @@ from .subject_half import subject_half
 if TYPE_CHECKING:
     from ..model import Lab
 
+RULES = re.compile(r"^( *)Rules:\n((?:\1    .*\n|\n)+)", re.MULTILINE)  # the section of a docstring that a lab folds
+
 SUBJECT_MODULES = (
     "__init__.py",
     "course.py",

@@ -28,6 +28,7 @@ from ..classroom.explain import answers_of, graded
 from ..classroom.oral import limited
 from ..classroom.restore import StudentNotebook
 from ..engine.check import Check, find, function_of, registry, shown_source, source
+from ..engine.edition import RULES
 from ..engine.judge import Judge
 from ..engine.observe import Tree, difference, is_error, result_of, show
 from ..language import language, speak
@@ -498,7 +499,11 @@ def _whose(function: Function) -> str:
 
 
 def _contract(exercise: str) -> str:
-    lines = (function_of(exercise).__doc__ or "").split("\n")[:LONGEST_CONTRACT]
+    text = function_of(exercise).__doc__ or ""
+    if rules := RULES.search(text):  # the last section, which would be cut
+        idea, _, rest = RULES.sub("", text).partition("\n\n")
+        text = "\n\n".join([idea, rules[0].strip("\n"), rest])
+    lines = text.split("\n")[:LONGEST_CONTRACT]
     return _code("\n".join(line.removeprefix("    ") for line in lines).strip())
 
 

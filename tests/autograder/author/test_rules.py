@@ -14,6 +14,7 @@ from autograder.author.build import exercise_source, rules_of
 from autograder.engine.check import find, function_of
 from autograder.engine.exercise import fill, unplug
 from autograder.engine.judge import Judge
+from autograder.exam.draw import _contract
 from autograder.model import Lab, lab_names
 from autograder.notebook import kernel
 from solutions.shared import copied
@@ -100,3 +101,8 @@ def test_a_translation_leaves_the_call_and_the_tags(lab, name):
     said = translation.markdown(text, lambda message, kind: message.swapcase())
     assert CODE.findall(said) == CODE.findall(text)
     assert re.findall(r"</?\w+>", said) == re.findall(r"</?\w+>", text) and "<summary>rULES</summary>" in said
+
+
+@pytest.mark.parametrize(("lab", "name"), RULED)
+def test_an_exam_shows_the_rules_although_it_cuts_long_docstrings(lab, name):
+    assert all(line in _contract(name) for line in rules_of(name).splitlines())
