@@ -717,8 +717,12 @@ def graded_checks(exercise: str) -> list[Check]:
 
 
 def _edges(judge: Judge, exercise: str) -> Trial:
-    answered = ((check, zip(check.edges, judge.answers(check, check.edges))) for check in graded_checks(exercise))
-    return [(check.name, _sent(case), theirs) for check, pairs in answered for case, theirs in pairs]
+    """The edges of the checks, with torch's answers. An answer that is examined is examined once, and torch's is not compared."""
+    checks = graded_checks(exercise)
+    compared = [check for check in checks if check.examine is None]
+    answered = ((check, zip(check.edges, judge.answers(check, check.edges))) for check in compared)
+    examined: Trial = [(check.name, check.edges[0], None) for check in checks if check.examine is not None]
+    return examined + [(check.name, _sent(case), theirs) for check, pairs in answered for case, theirs in pairs]
 
 
 def _drawn(judges: list[Judge], exercise: str) -> Trial:
