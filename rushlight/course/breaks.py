@@ -143,6 +143,30 @@ def breaks_reduced_sizes() -> list[dict[str, list[int] | bool]]:
     ]
 
 
+def breaks_recording() -> list[dict[str, list[str]]]:
+    """Cases on which wrong bodies of `grad_mode.recording` leave another grad mode than torch.
+
+    A case is a program of at most 4 steps. It begins with grad mode on. The steps are:
+
+    - `"no_grad"`, `"enable_grad"` and `"inference_mode"`: a block begins;
+    - `"end"`: the block ends that began last. `"end of the first"`: the one that began first, of those that have not ended;
+    - `"end by KeyError"` and `"end by KeyboardInterrupt"`: this error ends the block that began last, and is caught outside it;
+    - `"set_grad_enabled(True)"` and `"set_grad_enabled(False)"`: the mode is set, without a block.
+
+    A case catches each body with which `is_grad_enabled()` differs from torch's after the last step.
+
+    Returns:
+        at most 4 cases, for example `{"steps": ["no_grad", "enable_grad", "end"]}`.
+
+    Source: `test/test_autograd.py`, `test_set_grad_enabled`.
+    """
+    return [
+        {"steps": ["inference_mode", "enable_grad"]},
+        {"steps": ["enable_grad", "set_grad_enabled(False)", "end by KeyboardInterrupt"]},
+        {"steps": ["no_grad", "no_grad", "end of the first", "end"]},
+    ]
+
+
 def breaks_cosine_annealing() -> list[dict[str, float]]:
     """Cases on which wrong bodies of `schedules.cosine_annealing` give another result than torch.
 

@@ -50,21 +50,6 @@ def mm_backward_mat2__with_matmul(grad, mat1, sizes, strides, alpha):
 # Modes
 
 
-def recording__with_a_list(enabled):
-    stack = [local.grad_enabled]
-    try:
-        local.grad_enabled = enabled
-        yield
-    finally:
-        local.grad_enabled = stack.pop()
-
-
-def recording__within_another(enabled):
-    with Restored("grad_enabled"):
-        local.grad_enabled = enabled
-        yield
-
-
 class Restored:
     """Within: these attributes may change."""
 
@@ -368,3 +353,23 @@ def shrink__with_other_ways_to_go_backward(program):
         "main()",
     ))  # fmt: skip
     return programs[program]
+
+
+# Cases
+
+
+def breaks_recording__of_short_programs():
+    return [
+        {"steps": ["inference_mode", "enable_grad"]},
+        {"steps": ["no_grad", "end by KeyboardInterrupt"]},
+        {"steps": ["no_grad", "no_grad", "end of the first"]},
+        {"steps": ["no_grad", "no_grad", "set_grad_enabled(True)", "end by KeyError"]},
+    ]
+
+
+def breaks_recording__of_overlapping_blocks():
+    inner = ["no_grad", "enable_grad", "end of the first", "end by KeyboardInterrupt"]
+    changed = ("enable_grad", "set_grad_enabled(False)", "end by KeyError")
+    return tuple(
+        {"steps": steps} for steps in (inner, changed, ["set_grad_enabled(False)", "inference_mode", "enable_grad"])
+    )

@@ -11,10 +11,10 @@ from rushlight.aten.strided import Tensor
 from rushlight.autograd import derivatives, function, graph, history
 from rushlight.autograd.derivatives import logsumexp_backward, restore_dims
 from rushlight.autograd.function import attach, check_dirty, new_context
-from rushlight.autograd.grad_mode import AUTOGRAD, recording
+from rushlight.autograd.grad_mode import AUTOGRAD
 from rushlight.autograd.graph import save
 from rushlight.c10.dispatch import BIT, INFERENCE_KEYS, TENSOR_KEYS, local
-from rushlight.course import predictions
+from rushlight.course import breaks, predictions
 from rushlight.utils import checkpoint
 from rushlight.utils.checkpoint import backward
 
@@ -52,40 +52,6 @@ def mm_backward_mat2__without_alpha(grad, mat1, sizes, strides, alpha):
 
 
 # Modes
-
-
-def recording__is_not_there_after_an_error(enabled):
-    before, local.grad_enabled = local.grad_enabled, enabled
-    yield
-    local.grad_enabled = before
-
-
-def recording__turns_it_on_afterwards(enabled):
-    local.grad_enabled = enabled
-    try:
-        yield
-    finally:
-        local.grad_enabled = not enabled
-
-
-recording__cannot_be_undone_within = edited(
-    recording,
-    (
-        "before, local.grad_enabled = local.grad_enabled, enabled",
-        "before = local.grad_enabled\n    local.grad_enabled = before and enabled",
-    ),
-)
-
-
-def recording__restores_after_ordinary_errors(enabled):
-    before = local.grad_enabled
-    local.grad_enabled = enabled
-    try:
-        yield
-    except Exception:
-        local.grad_enabled = before
-        raise
-    local.grad_enabled = before
 
 
 def inferring__restores_after_ordinary_errors(enabled):
@@ -601,3 +567,37 @@ logsumexp_backward__takes_dimension_0_for_none = edited(
 apply__makes_a_tuple_of_the_class_of_the_forwards = edited(
     function.apply, ("return tuple(outputs) if", "return type(result)(outputs) if")
 )
+
+
+# Cases
+
+_breaks = copied(breaks.breaks_recording)
+
+
+def breaks_recording__of_usual_programs():
+    programs = ["no_grad"], ["no_grad", "end"], ["no_grad", "enable_grad"], ["no_grad", "end by KeyError"]
+    return [{"steps": steps} for steps in programs]
+
+
+def breaks_recording__without_inference_mode():
+    return [{"steps": [step.replace("inference_mode", "no_grad") for step in case["steps"]]} for case in _breaks()]
+
+
+def breaks_recording__with_ordinary_errors():
+    return [{"steps": [step.replace("KeyboardInterrupt", "KeyError") for step in case["steps"]]} for case in _breaks()]
+
+
+def breaks_recording__with_blocks_in_order():
+    return [{"steps": [step.replace(" of the first", "") for step in case["steps"]]} for case in _breaks()]
+
+
+def breaks_recording__ends_what_has_not_begun():
+    return [{"steps": case["steps"][1:]} for case in _breaks()]
+
+
+def breaks_recording__of_long_programs():
+    return [{"steps": ["no_grad", "end", *case["steps"]]} for case in _breaks()]
+
+
+def breaks_recording__without_names():
+    return [case["steps"] for case in _breaks()]

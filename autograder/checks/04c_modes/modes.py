@@ -1,4 +1,4 @@
-"""Grad mode and inference mode, as context managers and as decorators."""
+"""Inference mode, as a context manager and as a decorator."""
 
 from __future__ import annotations
 
@@ -81,21 +81,6 @@ def _block_edges(names):
     some += [[["", "below"], [name, "with"]] for name in names]
     some += [[[name, "with"], [b, "set"], [name, "with"]] for name in names for b in MODES]
     return [{"blocks": blocks, "raises": raises} for blocks in some for raises in ("", "Interrupt")]
-
-
-@program("autograd.grad_mode.recording", cases=nested_blocks(MODES), edges=_block_edges(MODES))
-def recorded(xp, blocks, raises):
-    x = xp.ones(2).requires_grad_()
-
-    def look():
-        y = x * 2
-        return {"grad mode": xp.is_grad_enabled(), "requires_grad of a result": y.requires_grad, "is_leaf": y.is_leaf}
-
-    with grad_mode(xp, True):
-        on = nested(xp, blocks, raises, look)
-    with grad_mode(xp, False):
-        off = nested(xp, blocks, raises, look)
-    return {"within enable_grad": on, "within no_grad": off, "grad mode afterwards": xp.is_grad_enabled()}
 
 
 def bits(xp, keys):
