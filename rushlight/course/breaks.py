@@ -143,6 +143,32 @@ def breaks_reduced_sizes() -> list[dict[str, list[int] | bool]]:
     ]
 
 
+def breaks_accumulate() -> list[dict[str, str | list[str]]]:
+    """Cases on which wrong bodies of `graph.accumulate` leave another gradient than torch in the field `grad` of a leaf.
+
+    A case is a leaf of sizes (2, 3), without a gradient at first, and at most 4 steps. Its values are words:
+
+    - `leaf`: the layout of the leaf: `"rows"`, `"columns"`, `"rows with gaps"` or `"columns with gaps"`. Their strides are
+      (3, 1), (1, 2), (6, 2) and (2, 4);
+    - `steps`: `"rows"` and `"columns"` are new gradients with this layout, which arrive at the leaf. `"rows with history"` and
+      `"columns with history"` require grad too. `"grad mode on"` and `"grad mode off"` hold from there on. At first it is off.
+
+    A case counts if a gradient arrives. It catches each body with which the field `grad` differs from torch's after the last
+    step: its values and strides, whether it requires grad, the edges of its node, whether it shares memory with a gradient that
+    arrived, and whether the last gradient was added in place, with a new version.
+
+    Returns:
+        at most 4 cases, each a dict such as `{"leaf": "rows", "steps": ["rows", "grad mode on", "rows"]}`.
+
+    Source: `test/test_autograd.py`, `test_accumulate_grad`.
+    """
+    return [
+        {"leaf": "columns", "steps": ["columns", "rows"]},
+        {"leaf": "columns", "steps": ["grad mode on", "rows", "rows"]},
+        {"leaf": "columns with gaps", "steps": ["grad mode on", "columns with history", "rows"]},
+    ]
+
+
 def breaks_recording() -> list[dict[str, list[str]]]:
     """Cases on which wrong bodies of `grad_mode.recording` leave another grad mode than torch.
 

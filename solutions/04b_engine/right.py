@@ -7,9 +7,7 @@ import heapq
 from collections import defaultdict
 
 import rushlight as rl
-from rushlight.aten.generated import functions
 from rushlight.autograd import engine
-from rushlight.autograd.graph import clone_obey_contract
 from rushlight.c10.dispatch import local
 
 # Formulas
@@ -106,24 +104,6 @@ def nodes_to_execute__backwards_in_generations(ends, reachable):
         last = set().union(*(before[node] for node in last)) - found
         found |= last
     return found
-
-
-def accumulate__through_the_attribute(variable, grad):
-    old = variable.grad
-    if old is None:
-        variable.grad = clone_obey_contract(grad, variable)
-    elif rl.is_grad_enabled():
-        variable.grad = old + grad
-    else:
-        old += grad
-
-
-def accumulate__with_operators(variable, grad):
-    meta = variable._autograd
-    if meta.grad is not None:
-        meta.grad = functions.add(meta.grad, grad) if local.grad_enabled else meta.grad.add_(grad)
-        return
-    meta.grad = clone_obey_contract(grad, variable)
 
 
 def call_function__with_a_loop(node, grads, keep_graph):
@@ -236,3 +216,24 @@ class Task:
             if edge.node is not None:
                 self.arrive(edge, grad)
         return [edge.node for edge, _ in pairs if edge.node is not None]
+
+
+# Cases
+
+
+def breaks_accumulate__without_history_first():
+    on, rows, columns = "grad mode on", "rows", "columns"
+    return [
+        {"leaf": columns, "steps": [columns, columns]},
+        {"leaf": "columns with gaps", "steps": [on, columns, columns]},
+        {"leaf": columns, "steps": [on, "rows with history", rows]},
+    ]
+
+
+def breaks_accumulate__of_four_leaves():
+    return (
+        {"leaf": "rows", "steps": ("rows", "columns")},
+        {"leaf": "columns", "steps": ("grad mode on", "rows", "grad mode on", "rows")},
+        {"leaf": "rows with gaps", "steps": ("grad mode on", "rows with history", "rows")},
+        {"leaf": "columns with gaps", "steps": ("grad mode on", "columns with history", "grad mode off")},
+    )

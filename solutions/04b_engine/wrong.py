@@ -7,9 +7,9 @@ import heapq
 
 import rushlight as rl
 from rushlight.autograd import engine, graph
-from rushlight.autograd.graph import Edge, clone_obey_contract
+from rushlight.autograd.graph import Edge
 from rushlight.c10.dispatch import local
-from rushlight.course import by_hand, reviews
+from rushlight.course import breaks, by_hand, reviews
 
 from ..shared import copied, edited
 
@@ -131,30 +131,6 @@ def nodes_to_execute__stops_at_the_first_end(ends, reachable):
         if node not in ends and any(edge.node in ends | found for edge in node.next_edges):
             found.add(node)
     return found
-
-
-def accumulate__keeps_the_last(variable, grad):
-    variable._autograd.grad = clone_obey_contract(grad, variable)
-
-
-accumulate__keeps_what_is_others = edited(graph.accumulate, ("clone_obey_contract(grad, variable)", "grad"))
-
-
-def accumulate__never_in_place(variable, grad):
-    meta = variable._autograd
-    meta.grad = clone_obey_contract(grad, variable) if meta.grad is None else meta.grad + grad
-
-
-def accumulate__always_in_place(variable, grad):
-    meta = variable._autograd
-    if meta.grad is None:
-        meta.grad = clone_obey_contract(grad, variable)
-    else:
-        with rl.set_grad_enabled(False):
-            meta.grad.add_(grad)
-
-
-accumulate__of_any_layout = edited(graph.accumulate, ("clone_obey_contract(grad, variable)", "grad.clone()"))
 
 
 def call_function__lets_go_before_the_hooks(node, grads, keep_graph):
@@ -398,18 +374,7 @@ def head_gradients__subtracts_the_largest_score_of_all(x, weight, bias, target):
     return _head_gradients(x, weight, bias, target) | found | {"weight": found["TBackward0"].t()}
 
 
-_accumulate = copied(graph.accumulate)
 _execute = copied(engine.execute)
-
-
-def accumulate__returns_the_sum(variable, grad):
-    _accumulate(variable, grad)
-    return variable._autograd.grad
-
-
-def accumulate__returns_the_gradient_itself(variable, grad):
-    _accumulate(variable, grad)
-    return grad
 
 
 execute__runs_no_node_on_none = edited(
@@ -473,7 +438,43 @@ call_function__lets_go_also_after_an_error_of_the_formula = edited(
         "        if not keep_graph:\n            node.release_variables()\n        raise\n",
     ),
 )
-accumulate__forgets_the_history_of_the_sum = edited(
-    graph.accumulate, ("meta.grad = meta.grad + grad", "meta.grad = meta.grad.detach() + grad")
-)
 call_function__returns_an_iterator = edited(engine.call_function, ("return outputs", "return iter(outputs)"))
+
+
+# Cases
+
+_breaks = copied(breaks.breaks_accumulate)
+
+
+def _with_steps(change):
+    return [case | {"steps": [change(step) for step in case["steps"]]} for case in _breaks()]
+
+
+def breaks_accumulate__of_usual_cases():
+    return [
+        {"leaf": "rows", "steps": steps} for steps in (["rows"], ["rows", "rows"], ["grad mode on", "rows", "rows"])
+    ]
+
+
+def breaks_accumulate__without_grad_mode():
+    return _with_steps(lambda step: "grad mode off" if step == "grad mode on" else step)
+
+
+def breaks_accumulate__without_histories():
+    return _with_steps(lambda step: step.replace(" with history", ""))
+
+
+def breaks_accumulate__of_leaves_without_gaps():
+    return [case | {"leaf": case["leaf"].replace(" with gaps", "")} for case in _breaks()]
+
+
+def breaks_accumulate__of_one_gradient():
+    return [case | {"steps": case["steps"][:-1]} for case in _breaks()]
+
+
+def breaks_accumulate__of_many_steps():
+    return [case | {"steps": [*case["steps"], "rows", "rows", "rows"]} for case in _breaks()]
+
+
+def breaks_accumulate__of_words_of_its_own():
+    return _with_steps(str.upper)

@@ -1,10 +1,10 @@
-"""The engine: which nodes run and how often, how gradients accumulate, and hooks."""
+"""The engine: which nodes run and how often, and hooks."""
 
 from __future__ import annotations
 
 from ...engine.check import program
 from ...engine.observe import difference
-from ..cases import Interrupt, attempt, drawn, entries, explained, field, listed, rows, several
+from ..cases import Interrupt, attempt, drawn, entries, field, listed, rows, several
 from ..listing import expression
 from ..shared_04 import (
     DIAMOND,
@@ -15,7 +15,6 @@ from ..shared_04 import (
     Graph,
     as_code,
     chosen,
-    dense,
     do,
     grad_mode,
     listing_of,
@@ -104,89 +103,6 @@ def _(torch, leaves, statements, times, roots, ends):
     if roots and ends:
         torch.autograd.grad(roots, ends, [torch.ones_like(x) for x in roots], allow_unused=True)
     return {"runs": _by_node(graph, ran.__contains__), "nodes": len(ran)}
-
-
-# Accumulation --------------------------------------------------------------------------------------------------------
-
-
-STRIDES = {"rows": (3, 1), "columns": (1, 2), "rows with gaps": (6, 2), "columns with gaps": (2, 4)}
-
-
-def new_matrix(xp, layout):
-    """A new matrix of ones, no view, in one of the layouts."""
-    if layout == "one number":
-        return xp.ones((), dtype=xp.float64).expand(2, 3)
-    return xp.empty_strided((2, 3), STRIDES[layout], dtype=xp.float64).fill_(1)
-
-
-def accumulated(xp, add, variable, first, steps):
-    """The field `grad` after each gradient: [layout, has a history, grad mode, index of an earlier one to give again]."""
-    x, shown, given = new_matrix(xp, variable).requires_grad_(), [], []
-    x.grad = None if first is None else new_matrix(xp, first)
-    last, version = x.grad, None if x.grad is None else x.grad._version
-    for number, (layout, history, enabled, repeated) in enumerate(steps):
-        if repeated is not None and given:
-            grad = given[repeated % len(given)]
-        else:
-            grad = new_matrix(xp, layout)
-            grad = (grad if layout == "one number" else grad * (number + 1)).requires_grad_(history)
-        given.append(grad)
-        with grad_mode(xp, enabled):
-            returned = add(x, grad)
-        own = [x.grad.data_ptr() == other.data_ptr() for other in given]
-        if x.grad is last:
-            own.append(x.grad._version - version)
-        flags = {"requires_grad": x.grad.requires_grad, "is_leaf": x.grad.is_leaf, "returned": returned}
-        shown.append({"grad": dense(x.grad), "memory of those given, versions": own} | flags)
-        last, version = x.grad, x.grad._version
-    after = {"given": [plain(grad) for grad in given], "leaf": plain(x), "version of the leaf": x._version}
-    return {"steps": shown} | after
-
-
-def step(layout, history=False, enabled=False, again=None):
-    return [layout, history, enabled, again]
-
-
-@program(
-    "autograd.graph.accumulate",
-    cases=drawn(
-        variable=list(STRIDES), first=[None, None, *STRIDES],
-        steps=several(listed([*STRIDES, "one number"], bool, bool, [None, None, None, 0, 1]), 1, 3),
-    ),
-    edges=rows(
-        "variable first steps",
-        ("rows", None, [step("rows")]), ("rows", None, [step("rows"), step("rows")]),
-        ("rows", None, [step("rows"), step("rows", again=0)]),
-        ("rows", None, [step("rows", False, True), step("rows", False, True)]),
-        ("rows", None, [step("rows", True, True), step("rows", True, True)]),
-        ("columns", None, [step("rows", True, True), step("columns", True)]),
-        ("rows", None, [step("rows", True, True), step("rows", False, True)]),
-        ("rows", None, [step("rows", True), step("rows", True)]),
-        ("rows", None, [step("rows"), step("rows", True, True)]), ("rows", None, [step("one number"), step("rows")]),
-        ("rows", None, [step("columns")]), ("columns", None, [step("rows")]),
-        ("columns", None, [step("rows", False, True)]), ("columns", None, [step("columns")]),
-        ("rows with gaps", None, [step("rows with gaps")]),
-        ("columns with gaps", None, [step("columns"), step("columns", False, True)]),
-        ("rows", "columns", [step("rows")]), ("rows", "columns", [step("rows", False, True)]),
-        ("rows", "rows", [step("rows"), step("columns", False, True)]),
-    ),
-    hint=explained(
-        steps="the first gradient is copied, in the layout of the leaf. Later gradients are added in place, or, if grad mode is "
-        "on, out of place",
-    ),
-)  # fmt: skip
-def accumulation(xp, **case):
-    return accumulated(xp, xp.graph.accumulate, **case)
-
-
-@accumulation.oracle
-def _(torch, **case):
-    def add(x, grad):
-        with grad_mode(torch, True):
-            node = x.view_as(x).grad_fn.next_functions[0][0]
-        node(grad)
-
-    return accumulated(torch, add, **case)
 
 
 # A node's call, and hooks --------------------------------------------------------------------------------------------
