@@ -175,8 +175,8 @@ def breaks_recording() -> list[dict[str, list[str]]]:
     A case is a program of at most 4 steps. It begins with grad mode on. The steps are:
 
     - `"no_grad"`, `"enable_grad"` and `"inference_mode"`: a block begins;
-    - `"end"`: the block ends that began last. `"end of the first"`: the one that began first, of those that have not ended;
-    - `"end by KeyError"` and `"end by KeyboardInterrupt"`: this error ends the block that began last, and is caught outside it;
+    - `"end"`: the block that began last ends. `"end of the first"`: of the blocks that have not ended, the first one ends;
+    - `"end by KeyError"` and `"end by KeyboardInterrupt"`: this error ends the block that began last, and is caught outside;
     - `"set_grad_enabled(True)"` and `"set_grad_enabled(False)"`: the mode is set, without a block.
 
     A case catches each body with which `is_grad_enabled()` differs from torch's after the last step.
