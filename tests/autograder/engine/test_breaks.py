@@ -7,6 +7,7 @@ import math
 import textwrap
 from contextlib import closing
 from itertools import accumulate, combinations, product
+from types import SimpleNamespace
 
 import pytest
 from hidden_texts import assert_hidden, verdicts_on
@@ -20,10 +21,34 @@ from autograder.engine.subject import RushlightSide
 from autograder.engine.verdict import DISAGREED, PASSED
 from autograder.model import Lab
 
-SMALL = 3000  # cases of a file, of which each body runs on all
+SMALL = [300, pytest.param(3000, marks=pytest.mark.sweep)]  # cases of a file, of which each body runs on all
 PATHS = [path for path in sorted(PATIENTS.glob("0*/*.py")) if not path.stem.startswith("review_")]
 NUMBERS = [f"{path.parent.name}.{path.stem}" for path in PATHS]
 NUMBER = "01a.is_contiguous"
+
+
+@pytest.fixture(scope="module")
+def processes():
+    """The one process in which bodies run, by its check: to start one takes a second, and the tests of a file come together."""
+    opened = {}
+    yield opened
+    for runs in opened.values():
+        runs.close()
+
+
+@pytest.fixture(autouse=True)
+def one_process(processes, monkeypatch):
+    started = breaks.Runs
+
+    def start(check, at):
+        if (check.name, at) not in processes:
+            for runs in processes.values():
+                runs.close()
+            processes.clear()
+            processes[check.name, at] = started(check, at)
+        return SimpleNamespace(results=processes[check.name, at].results, close=lambda: None)
+
+    monkeypatch.setattr(breaks, "Runs", start)
 
 
 def usual(number):
@@ -64,13 +89,13 @@ def small_values(said, dims):
     ]
 
 
-def small_cases(kinds):
+def small_cases(kinds, most):
     """Cases of small values, evenly chosen if there are very many: for sizes and strides, all of at most three dimensions."""
     has_lists = any(isinstance(said, str) and said.startswith("list") for said in kinds.values())
     choices = [[small_values(said, dims) for said in kinds.values()] for dims in (range(4) if has_lists else [0])]
     sizes = [math.prod(map(len, values)) for values in choices]
     count, cases = sum(sizes), []
-    for number in (i * count // min(SMALL, count) for i in range(min(SMALL, count))):
+    for number in (i * count // min(most, count) for i in range(min(most, count))):
         number, place = _within(number, sizes)
         case = []
         for values in reversed(choices[place]):
@@ -92,7 +117,7 @@ def test_each_exercise_of_this_kind_has_its_bodies():
     }
 
 
-@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize("number", NUMBERS, scope="module")
 def test_the_right_body_is_the_frameworks_own(number):
     bodies = breaks.find_bodies(number)
     (mine,), (own,) = (
@@ -102,7 +127,7 @@ def test_the_right_body_is_the_frameworks_own(number):
     assert [argument.arg for argument in mine.args.args] == [argument.arg for argument in own.args.args]
 
 
-@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize("number", NUMBERS, scope="module")
 def test_the_cases_of_the_reference_catch_every_wrong_body_and_none_is_superfluous(judge, number):
     cases = function_of(exercise_of(number))()
     assert len(cases) <= breaks.find_bodies(number).most
@@ -110,10 +135,15 @@ def test_the_cases_of_the_reference_catch_every_wrong_body_and_none_is_superfluo
     assert all(left(judge, number, cases[:i] + cases[i + 1 :]) for i in range(len(cases)))
 
 
-@pytest.mark.parametrize("number", NUMBERS)
-def test_usual_cases_catch_less_than_half_and_no_small_case_more_than_half(judge, number):
+@pytest.mark.parametrize("number", NUMBERS, scope="module")
+@pytest.mark.parametrize("most", SMALL)
+def test_usual_cases_catch_less_than_half_and_no_small_case_more_than_half(judge, number, most):
     """A small case that catches more is none that counts: torch is asked about these alone."""
-    bodies, cases, check = breaks.find_bodies(number), small_cases(breaks.find_bodies(number).case), exercise_of(number)
+    bodies, cases, check = (
+        breaks.find_bodies(number),
+        small_cases(breaks.find_bodies(number).case, most),
+        exercise_of(number),
+    )
     with closing(breaks.Runs(find(check), bodies.at)) as runs:
         right, *wrong = (runs.results(body, cases) for body in [bodies.right, *bodies.wrong.values()])
     assert right is not None and None not in wrong
@@ -123,7 +153,7 @@ def test_usual_cases_catch_less_than_half_and_no_small_case_more_than_half(judge
     assert 2 * len(left(judge, number, usual(number))) > len(wrong)
 
 
-@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize("number", NUMBERS, scope="module")
 def test_points_are_by_the_share_that_is_caught(judge, number):
     cases = function_of(exercise_of(number))()
     whole = len(breaks.find_bodies(number).wrong)
