@@ -818,28 +818,33 @@ def faulty_line(program: str) -> int | None:
     }[program]  # fmt: skip
 
 
-def block_load(program: str) -> tuple[int, int]:
-    """The bytes and the sectors that the load in a program of `BLOCK_LOADS` asks for, in the instance with `tl.program_id(0)` 1.
+def block_load() -> dict[str, str | list[int]]:
+    """The bytes and the sectors that the two loads in each of your programs ask for, in one instance of a kernel.
 
-    `x` is float32, and begins at a multiple of 256 bytes. The bytes are those of all elements that are not masked off. An element
-    counts as often as the block has it. A sector is 32 bytes of memory, and counts once for a load of an instance.
+    `draws.programs("block_load", "Ada")` has the programs of a student with this name. The first line of a program has the dtypes
+    of `x` and `y`, and the number of the instance, which is `tl.program_id(0)`. Both arrays begin at a multiple of 256 bytes. For
+    this program the prediction is `[176, 6, 352, 3]`:
 
-    >>> print(BLOCK_LOADS["example"])
-    at = tl.program_id(0) * 256 + tl.arange(0, 256)
-    value = tl.load(x + at, mask=at < 300, other=0.0)
-    >>> block_load("example")
-    (176, 6)
+        # x: float32, y: float64, instance: 1
+        at = tl.program_id(0) * 256 + tl.arange(0, 256)
+        a = tl.load(x + at, mask=at < 300)
+        b = tl.load(y + at // 4, mask=at < 300)
 
-    Args:
-        program: a key of `BLOCK_LOADS`.
+    Returns:
+        a dict with your name under "name", and a list of four integers under each letter from "a" to "d", and for the second draw
+        from "e" to "h": the bytes and the sectors of the load of `a`, and then those of the load of `b`. The bytes are those of
+        all elements that are not masked off. An element counts as often as the block has it. A sector is 32 bytes of memory, and
+        counts once for a load.
 
     Source: Triton's documentation of `triton.language.load`.
     """
     return {
-        "example": (176, 6), "one number": (4, 1), "end of a row": (1904, 60), "every second column": (1024, 65),
-        "a column": (200, 50), "a tile": (4096, 144), "a tile of 16 rows": (1920, 65), "one row for all": (2048, 4),
-        "beyond the end": (0, 0), "a block pointer": (1904, 60),
-    }[program]  # fmt: skip
+        "name": "Ada",
+        "a": [56, 8, 4, 2],
+        "b": [600, 20, 4, 1],
+        "c": [264, 11, 132, 5],
+        "d": [976, 6, 256, 4],
+    }
 
 
 def masked_line(program: str) -> int | None:

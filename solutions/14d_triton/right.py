@@ -5,46 +5,28 @@ A function's name is its exercise's, two underscores, and the style.
 
 import math
 
-import numpy as np
-
+from rushlight.course import predictions
 from rushlight.course.predictions import BLOCK_KERNELS
 from rushlight.inductor import triton_templates
 from rushlight.inductor.simd import MOST_IN_BLOCK, next_power_of_two
 from rushlight.inductor.triton_kernel import REDUCTIONS, TYPES, reduction_init
 
+from ..shared import copied
+
 # Predictions
 
 
-def block_load__from_elements(program):
-    row, column = np.ogrid[:64, :64]
-    elements = {
-        "example": np.arange(256, 300), "one number": np.array([1]), "end of a row": np.arange(2524, 3000),
-        "every second column": np.arange(1500, 2012, 2), "a column": np.arange(50) * 1500 + 1,
-        "a tile": (row * 1500 + column)[:32, 32:64], "a tile of 16 rows": (row * 1500 + column)[:10, :48],
-        "one row for all": (0 * row + column)[:16, :32], "beyond the end": np.arange(0), "a block pointer": np.arange(1024, 1500),
-    }[program]  # fmt: skip
-    return 4 * elements.size, len({*(elements // 8).reshape(-1).tolist()})
+_block_load = copied(predictions.block_load)
 
 
-def block_load__by_cases(program):
-    match program:
-        case "example":
-            return [44 * 4, 38 - 32]
-        case "one number":
-            return [4, 1]
-        case "end of a row" | "a block pointer":
-            return [476 * 4, 60]
-        case "every second column":
-            return [256 * 4, 65]
-        case "a column":
-            return [50 * 4, 50]
-        case "a tile":
-            return [1024 * 4, 16 * 4 + 16 * 5]
-        case "a tile of 16 rows":
-            return [480 * 4, 5 * 6 + 5 * 7]
-        case "one row for all":
-            return [512 * 4, 4]
-    return [0, 0]
+def block_load__with_a_second_draw():
+    right = _block_load()
+    return {"h": [], "g": [], "f": [], "e": []} | {key: right[key] for key in reversed(right)}
+
+
+def block_load__in_tuples():
+    right = _block_load()
+    return {key: value if key == "name" else tuple(value) for key, value in right.items()}
 
 
 def masked_line__looked_up(program):

@@ -29,23 +29,8 @@ def changed(text, *changes):
 # Predictions
 
 
-def _loading(name, right, wrong):
-    return edited(block_load, (f'"{name}": {right}', f'"{name}": {wrong}'))
-
-
-block_load__the_mask_does_not_count = _loading("example", (176, 6), (1024, 32))
-block_load__the_first_sector_is_not_counted = _loading("example", (176, 6), (176, 5))
-block_load__the_last_sector_is_full = _loading("end of a row", (1904, 60), (1920, 60))
-block_load__sectors_of_the_bytes = _loading("every second column", (1024, 65), (1024, 32))
-block_load__rows_begin_with_a_sector = _loading("every second column", (1024, 65), (1024, 64))
-block_load__a_column_shares_sectors = _loading("a column", (200, 50), (200, 7))
-block_load__the_column_has_64 = _loading("a column", (200, 50), (256, 64))
-block_load__all_rows_begin_with_a_sector = _loading("a tile", (4096, 144), (4096, 128))
-block_load__the_rows_that_do_not_exist = _loading("a tile of 16 rows", (1920, 65), (3072, 104))
-block_load__the_same_element_once = _loading("one row for all", (2048, 4), (128, 4))
-block_load__a_sector_for_each_row = _loading("one row for all", (2048, 4), (2048, 64))
-block_load__a_block_of_nothing = _loading("beyond the end", (0, 0), (2048, 64))
-block_load__a_whole_block = _loading("a block pointer", (1904, 60), (4096, 128))
+block_load__forgets_a_sector = edited(block_load, ('"a": [56, 8', '"a": [56, 7'))
+block_load__for_another_name = edited(block_load, ('"Ada"', '"ada"'))
 
 
 def _with_line(name, line):

@@ -1,13 +1,16 @@
 """Kernels in Triton compute what torch does, are counted in bytes and sectors, and their errors have lines."""
 
+import re
 import subprocess
 import sys
+from importlib import import_module
 
 import numpy as np
 import pytest
 
 import rushlight as rl
-from rushlight.course.predictions import BLOCK_KERNELS, BLOCK_LOADS, block_load, masked_line
+from rushlight.course import draws
+from rushlight.course.predictions import BLOCK_KERNELS, masked_line
 from rushlight.inductor import triton_heuristics, triton_templates
 from rushlight.on_torch.triton_on_host import KernelError, Module
 
@@ -128,11 +131,14 @@ def test_without_triton_one_line_says_what_is_missing(monkeypatch):
 
 @needs_triton
 def test_what_is_predicted_of_loads_is_counted():
-    for name, part in BLOCK_LOADS.items():
-        lines = "".join(f"    {line}\n" for line in part.splitlines())
-        result = launched(f"{HEAD}def load(x):\n{lines}", 2, np.zeros(1500 * 51, np.float32))
-        of_second = [access for access in result.of("load") if access.instance == (1, 0, 0)]
-        assert (sum(a.bytes for a in of_second), sum(a.sectors for a in of_second)) == block_load(name), name
+    loads_of = import_module("autograder.checks.14d_triton.blocks").loads_of
+    for number in range(draws.POOL):
+        text = draws.program("block_load", number)
+        of_x, of_y, instance = re.findall(r": (\w+)", text)
+        lines = text.replace("tl.program_id(0)", instance).replace("\n", "\n    ")
+        result = launched(f"{HEAD}def load(x, y):\n    {lines}\n", 1, np.zeros(2**15, of_x), np.zeros(2**15, of_y))
+        counted = [number for access in result.of("load") for number in (access.bytes, access.sectors)]
+        assert counted == loads_of(text) and not result.findings, text
 
 
 @needs_triton
