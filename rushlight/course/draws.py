@@ -270,6 +270,73 @@ def quantized_values(draw: random.Random, kind: str) -> str:
     )
 
 
+# Export --------------------------------------------------------------------------------------------------------------
+
+
+@grammar("compared", "equal", "fixed", "named", "not run")
+def exported_sizes(draw: random.Random, kind: str) -> str:
+    """A function that compares the sizes of two or three tensors, joins the tensors or loops over a size, and a hint for each."""
+    names = "xyz"[: draw.choice([2, 3])] if kind in ("equal", "fixed") else "xy"
+    number = draw.randrange(5, 10)
+    sizes = {name: number if kind == "equal" else draw.randrange(5, 12) for name in names}
+    dims = {name: draw.choice(["Dim.AUTO", "Dim.AUTO", "Dim.DYNAMIC"]) for name in names}
+    one, other, *rest = draw.sample(names, len(names))
+    results = [*names]
+    if kind == "compared":  # never two symbols: torch narrows the range of one by that of the other
+        test = f"{other}.shape[0] % {draw.choice([2, 3])} == {draw.randrange(2)}"
+        doubled = [f"if {test}:", f"    {other} = {other} * 2"]
+        lines = [*_if_size(draw, one, sizes), *doubled, *_if_size(draw, other, sizes)]
+    elif kind == "equal":
+        pair = draw.choice(["{} + {}", "{}.t() @ {}", "{} * {}"]).format(one, other)
+        lines = [f"a = {pair}", *_if_size(draw, one, sizes), *_if_size(draw, other, sizes)]
+        results.insert(0, "a")
+    elif kind == "fixed":
+        fixed = [
+            [f"for _ in range({one}.shape[0]):", f"    {one} = {one} + 1"],
+            [f"{one} = {one} * len({one})"],
+            [f"{one} = {one} + xp.ones({sizes[one]}, 3)"],
+            [f"if {one}.shape[0] == {sizes[one]}:", f"    {one} = {one}.relu()"],
+            [f"{one} = {one} + {other}"],
+        ]
+        chosen = draw.choice(fixed)
+        if chosen == fixed[-1]:
+            sizes[one] = 1  # a constant, and no error: it is broadcast
+        dims[one] = "Dim.AUTO" if draw.random() < 0.9 else "Dim.DYNAMIC"
+        lines = [*chosen, *_if_size(draw, other, sizes)]
+        lines += [
+            f"{name} = {draw.choice([f'{name}.reshape({name}.shape[0] * 3)', f'{name} + {other}[:1]'])}"
+            for name in rest
+        ]
+    elif kind == "named":
+        least, most = draw.choice([0, 2, 3, 4]), draw.choice([16, 32, 64])
+        limits = f"min={least}, max={most}" if least else f"max={most}"
+        dims[one] = f'Dim("{draw.choice(["batch", "rows"])}", {limits})'
+        least = max(least, 2)
+        comparisons = f"< {least}", f">= {least}", f"<= {most}", f"> {most}", f"!= {most + 1}", f"> {least}"
+        tests = [f"{one}.shape[0] {each}" for each in (*comparisons, f"% 2 == {sizes[one] % 2}")]
+        test = draw.choice([*tests, f"{one}.mean() > 0"])
+        lines = [*_if_size(draw, other, sizes), f"if {test}:", f"    {one} = {one}.exp()"]
+    else:
+        more, least = sizes[one] + draw.randrange(1, 20), draw.randrange(2, 12)
+        skipped = draw.choice([f"{one} + {other}", f"{one} * len({one})", f"{one} * len({other})"])
+        lines = [f"if {one}.shape[0] > {more} and {other}.shape[0] > {least}:", f"    {one} = {skipped}"]
+        if draw.random() < 0.5:
+            test = f"if {one}.shape[0] <= {more} or {other}.shape[0] > {least}:"
+            lines = [test, f"    {one} = {one}.relu()", "else:", f"    {one} = {skipped}"]
+        lines += _if_size(draw, other, sizes)
+    args = ", ".join(f"xp.ones({sizes[name]}, 3)" for name in names)
+    body = "".join(f"    {line}\n" for line in [*lines, f"return {', '.join(results)}"])
+    return f"def forward({', '.join(names)}):\n{body}args = {args}\ndims = [{', '.join(dims.values())}]"
+
+
+def _if_size(draw: random.Random, name: str, sizes: dict[str, int]) -> list[str]:
+    size = sizes[name]
+    number = draw.choice([draw.randrange(3, size), size + draw.randrange(1, 30)])
+    tests = [f"{name}.shape[0] {draw.choice(['<', '<=', '>', '>='])} {number}"] * 4
+    tests += [f"{name}.shape[0] * 2 > {2 * draw.randrange(2, size)}", f"{name}.shape[0] != {number}"]
+    return [f"if {draw.choice(tests)}:", f"    {name} = {name}.{draw.choice(['relu', 'exp', 'sin'])}()"]
+
+
 # Triton --------------------------------------------------------------------------------------------------------------
 
 

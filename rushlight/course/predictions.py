@@ -467,39 +467,36 @@ def quantized_values() -> dict[str, str | list[int]]:
     }
 
 
-def exported_sizes(program: str) -> list[str]:
-    """Predict the sizes of dimension 0 of each argument that an exported program accepts.
+def exported_sizes() -> dict[str, str | list[str]]:
+    """The sizes of dimension 0 of each argument that each of your programs accepts when it is exported.
 
-    A module with this `forward` is exported with `args`. Dimension 0 of each argument is dynamic, as `dims` says. The sizes are
-    those in `range_constraints`, or the constant. (That the program runs with 0 or 1 rows, too, does not count.)
+    `draws.programs("exported_sizes", "Ada")` has the programs of a student with this name. A module with this `forward` is exported
+    with `args`. Dimension 0 of each argument is dynamic, as `dims` says in the same order. The sizes are those in
+    `range_constraints`, or the constant. (That the program also runs with 0 or 1 rows, or refuses some sizes of a range, does not
+    count.) For this program the prediction is the list of "5.." and "8":
 
-    >>> print(EXPORTED["example"])
-    def forward(x):
-        return x * 2 if x.shape[0] > 4 else x
-    args, dims = (xp.ones(8, 3),), [Dim.AUTO]
-    >>> exported_sizes("example")
-    ['5..']
-
-    Args:
-        program: a key of `EXPORTED`.
+        def forward(x, y):
+            for _ in range(y.shape[0]):
+                y = y + 1
+            return x * 2 if x.shape[0] > 4 else x, y
+        args = xp.ones(6, 3), xp.ones(8, 3)
+        dims = [Dim.AUTO, Dim.AUTO]
 
     Returns:
-        a list with a string for each argument: "8" if only this size is left, "5.." for 5 and all larger sizes, "2..9" for a
-        range with both ends. If the export raises an error, the list is `["refused"]`.
+        a dict with your name under "name", and a list of strings under each letter from "a" to "d", and for the second draw from
+        "e" to "h". There is a string for each argument: "8" if only this size is left, "5.." for 5 and all larger sizes, "2..9" for
+        a range with both ends. A named `Dim` that the program keeps has its own range, from 0 on if it has no `min`. If the export
+        raises an error, the list is `["refused"]`.
 
     Source: `torch/export/dynamic_shapes.py`, `torch/fx/experimental/symbolic_shapes.py`.
     """
     return {
-        "example": ["5.."],
-        "loop": ["8"],
-        "weight": ["8"],
-        "batch": ["2..", "1"],
-        "limits": ["4.."],
-        "wish": ["refused"],
-        "data": ["refused"],
-        "pair": ["refused"],
-        "twins": ["2..16", "2..16"],
-    }[program]
+        "name": "Ada",
+        "a": ["2..", "2..22"],
+        "b": ["5..", "5.."],
+        "c": ["1", "2..8", "2.."],
+        "d": ["3..32", "4.."],
+    }
 
 
 def reserved_mebibytes(program: str) -> int:

@@ -53,15 +53,8 @@ constraints__guards_of_each_symbol_alone = edited(
 )
 
 
-exported_sizes__a_loop_is_general = edited(
-    rl.course.predictions.exported_sizes,
-    ('"loop": ["8"]', '"loop": ["2.."]'),
-    ('"weight": ["8"]', '"weight": ["2.."]'),
-    ('"batch": ["2..", "1"]', '"batch": ["2..", "1.."]'),
-    ('"wish": ["refused"]', '"wish": ["2..31"]'),
-    ('"data": ["refused"]', '"data": ["2.."]'),
-    ('"pair": ["refused"]', '"pair": ["2..16", "2..16"]'),
-)
+exported_sizes__a_size_of_1_is_dynamic = edited(rl.course.predictions.exported_sizes, ('"c": ["1", ', '"c": ["1..", '))
+exported_sizes__for_another_name = edited(rl.course.predictions.exported_sizes, ('"Ada"', '"ada"'))
 
 
 def serialize_argument__a_bool_is_an_int(arg, base="Tensor"):

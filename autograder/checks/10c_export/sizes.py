@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from rushlight.course.predictions import EXPORTED
+from rushlight.course import draws
 
 from ...engine.check import program
 from ...engine.observe import difference
-from ..cases import drawing, entries, predicted
+from ..cases import PARTS, drawing, entries, predicting
 from .signatures import exported
 
 # Ranges from guards --------------------------------------------------------------------------------------------------
@@ -156,15 +156,17 @@ def sizes_of(torch, module, args, dims):
 # Predictions ---------------------------------------------------------------------------------------------------------
 
 
-@program("course.predictions.exported_sizes", **predicted(EXPORTED))
-def sizes_of_a_program(rl, program):
-    return list(rl.course.predictions.exported_sizes(program))
+for part in PARTS:
+
+    @program(f"course.predictions.exported_sizes{part}", **predicting("exported_sizes", part))
+    def exported_sizes(rl, number=0):
+        return rl.course.predictions.exported_sizes()
 
 
-@sizes_of_a_program.oracle
-def _(torch, program):
+@exported_sizes.oracle
+def sizes_of_a_program(torch, number=0):
     made = {"xp": torch, "Dim": torch.export.Dim}
-    exec(EXPORTED[program], made)
+    exec(draws.program("exported_sizes", number), made)
     forward = made["forward"]
     arguments = ", ".join(forward.__code__.co_varnames[: forward.__code__.co_argcount])
     exec(f"def method(self, {arguments}):\n    return forward({arguments})", made)
