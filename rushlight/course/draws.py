@@ -151,6 +151,36 @@ def _step(draw: random.Random, step: str, newest: str, values: list[str], signs:
     return f"{pair[0]} {draw.choice(signs)} {pair[1]}"
 
 
+# Training ------------------------------------------------------------------------------------------------------------
+
+
+@grammar("absent", "kept", "outside", "groups", "frozen")
+def parameters_after(draw: random.Random, kind: str) -> str:
+    """Two steps of SGD: a parameter without a gradient, gradients that are not cleared, a parameter that the optimiser does not
+    have, groups, or a parameter that is frozen between the steps. All numbers are whole."""
+    setting = draw.choice(["momentum=0.5", "weight_decay=0.5"])
+    special, other = draw.choice(["wb", "bw"])
+    own = draw.choice([f'"{setting[:-4]}": 0.0', '"lr": 2.0'])
+    groups = f'[{{"params": [{other}]}}, {{"params": [{special}], {own}}}]'
+    params = {"outside": f"[{other}]", "groups": groups}.get(kind, "[w, b]")
+    w, b = draw.choices([-8, -4, 4, 8], k=2)
+    start = [
+        f"w, b = xp.nn.Parameter(xp.tensor({w}.0)), xp.nn.Parameter(xp.tensor({b}.0))",
+        f"optimizer = xp.optim.SGD({params}, lr=1.0, {setting})",
+        f"({draw.choice([2, 4, 6])} * w {draw.choice('+-')} {draw.choice([2, 4, 6])} * b).backward()",
+    ]
+    step, clear = "optimizer.step()", f"optimizer.zero_grad({draw.choice(['', 'set_to_none=False'])})"
+    both = f"({draw.choice(['w * b', 'w * b + 2 * w', 'w * b - 2 * b'])}).backward()"
+    alone = f"({other} * {draw.choice(['3', special + '.detach()'])}).backward()"
+    rest = {
+        "absent": [step, clear, alone],
+        "groups": [step, clear, draw.choice([alone, both])],
+        "kept": draw.choice([[step, both], [step, both, clear], [both, step]]),
+        "frozen": [step, *draw.choice([[], [clear], [clear]]), f"{special}.requires_grad_(False)", both],
+    }.get(kind, [step, clear, both])
+    return "\n".join([*start, *rest, step])
+
+
 # What is captured ----------------------------------------------------------------------------------------------------
 
 CALLS = {

@@ -202,6 +202,29 @@ def shrink(program: str) -> str:
     }[program]
 
 
+def parameters_after() -> dict[str, str | list[int | None]]:
+    """The values of `w` and `b`, and their gradients, at the end of each of your programs.
+
+    `draws.programs("parameters_after", "Ada")` has the programs of a student with this name. If a program makes `w` of 4.0 and `b`
+    of 8.0, and then `xp.optim.SGD([w, b], lr=1.0)`, `(2 * w).backward()` and `optimizer.step()`, the prediction is
+    `[2, 8, 2, None]`: `w` has moved by its gradient of 2, and `b` has no gradient.
+
+    Returns:
+        a dict with your name under "name", and a list under each letter from "a" to "d", and for the second draw from "e" to
+        "h". It has four entries: the values of `w`, `b`, `w.grad` and `b.grad`. An entry is an int, because all values are
+        whole numbers, or None for a gradient that is None. A gradient that is 0 is 0.
+
+    Source: `torch/optim/sgd.py`, `SGD.step`; `torch/optim/optimizer.py`, `Optimizer.zero_grad`.
+    """
+    return {
+        "name": "Ada",
+        "a": [8, -6, -4, 4],
+        "b": [0, 4, None, 0],
+        "c": [0, -6, None, 3],
+        "d": [2, -10, None, None],
+    }
+
+
 def logged_by(line: str) -> str:
     """The file and the function of PyTorch that write a line of `LOGGED` into a log.
 

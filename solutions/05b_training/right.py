@@ -16,8 +16,9 @@ import rushlight as rl
 from rushlight.aten.generated import functions as F
 from rushlight.aten.native.losses import of_all_classes, of_probabilities
 from rushlight.aten.strided import Tensor
+from rushlight.course import predictions
 
-from ..shared import OwnTypeError
+from ..shared import OwnTypeError, copied
 
 # Layers and losses
 
@@ -67,32 +68,6 @@ def cross_entropy_loss__with_probabilities_by_hand(
         return loss
     all_classes = of_all_classes(scores, target, weight, reduction, ignore_index)
     return loss + label_smoothing * (all_classes / self.shape[dim] - loss)
-
-
-def _reduced(loss, reduction):
-    return loss if reduction == 0 else loss.mean() if reduction == 1 else loss.sum()
-
-
-def binary_cross_entropy_with_logits__by_softplus(self, target, weight, pos_weight, reduction=1):
-    if not self.dtype.is_floating_point:
-        raise NotImplementedError(self.dtype)
-    log_sigmoid = -F.softplus(-self)
-    log_one_minus = log_sigmoid - self
-    yes = target * log_sigmoid
-    loss = -((yes if pos_weight is None else yes * pos_weight) + (1 - target) * log_one_minus)
-    return _reduced(loss if weight is None else loss * weight, reduction)
-
-
-def binary_cross_entropy_with_logits__by_the_formula(self, target, weight, pos_weight, reduction=1):
-    if self.dtype not in (rl.float16, rl.float32, rl.float64):
-        raise NotImplementedError("floating point")
-    log_sigmoid = self.clamp(max=0) - F.log1p(F.exp(-F.abs(self)))
-    if pos_weight is not None:
-        log_sigmoid = log_sigmoid * (target * (pos_weight - 1) + 1)
-    loss = (1 - target) * self - log_sigmoid
-    if weight is not None:
-        loss = weight * loss
-    return _reduced(loss, reduction)
 
 
 # Optimisers
@@ -457,3 +432,18 @@ def breaks_cosine_annealing__as_a_table():
     names = ["lr", "base_lr", "last_epoch", "T_max", "eta_min"]
     rows = (2.0, 0.5, 6, 1, 1.0), (3.0, 1.0, 7, 3, 0.5), (0.0, -1.0, 5_001, 5_000, 0.5), (0.0, -1.0, 5_002, 5_000, 0.5)
     return [dict(zip(names, row)) for row in rows]
+
+
+# Predictions
+
+_parameters_after = copied(predictions.parameters_after)
+
+
+def parameters_after__with_a_second_draw():
+    right = _parameters_after()
+    return {"h": [], "g": [], "f": [], "e": []} | {key: right[key] for key in reversed(right)}
+
+
+def parameters_after__in_tuples():
+    right = _parameters_after()
+    return {key: value if key == "name" else tuple(value) for key, value in right.items()}

@@ -14,7 +14,7 @@ from rushlight.aten.generated import functions as F
 from rushlight.aten.native import losses
 from rushlight.aten.native.losses import of_all_classes, of_probabilities
 from rushlight.aten.strided import Tensor
-from rushlight.course import breaks
+from rushlight.course import breaks, predictions
 from rushlight.nn.utils import clip_grad
 from rushlight.optim import optimizer, rules
 from rushlight.utils.data import collate, sampler
@@ -76,32 +76,6 @@ def cross_entropy_loss__without_the_errors(
     loss = F.nll_loss_nd(scores, target, weight, reduction, ignore_index)
     smooth = of_all_classes(scores, target, weight, reduction, ignore_index)
     return loss * (1 - label_smoothing) + smooth * (label_smoothing / self.shape[dim])
-
-
-def binary_cross_entropy_with_logits__of_a_sigmoid(self, target, weight, pos_weight, reduction=1):
-    p = self.sigmoid()
-    yes = target * p.log()
-    loss = -((yes if pos_weight is None else yes * pos_weight) + (1 - target) * (1 - p).log())
-    loss = loss if weight is None else loss * weight
-    return loss if reduction == 0 else loss.mean() if reduction == 1 else loss.sum()
-
-
-def binary_cross_entropy_with_logits__weighs_both_sides(self, target, weight, pos_weight, reduction=1):
-    loss = (1 - target) * self - (self.clamp(max=0) - F.log1p(F.exp(-self.abs())))
-    loss = loss if pos_weight is None else loss * pos_weight
-    loss = loss if weight is None else loss * weight
-    return loss if reduction == 0 else loss.mean() if reduction == 1 else loss.sum()
-
-
-def binary_cross_entropy_with_logits__divides_by_the_weights(self, target, weight, pos_weight, reduction=1):
-    log_sigmoid = self.clamp(max=0) - F.log1p(F.exp(-self.abs()))
-    if pos_weight is not None:
-        log_sigmoid = log_sigmoid * ((pos_weight - 1) * target + 1)
-    loss = (1 - target) * self - log_sigmoid
-    loss = loss if weight is None else loss * weight
-    if reduction == 1 and weight is not None:
-        return loss.sum() / weight.sum()
-    return loss if reduction == 0 else loss.mean() if reduction == 1 else loss.sum()
 
 
 # Optimisers
@@ -535,13 +509,6 @@ default_collate__named_tuples_are_sequences = edited(
 default_collate__keys_of_the_last_sample = edited(
     collate.default_collate, ("for key in first}", "for key in batch[-1]}")
 )
-binary_cross_entropy_with_logits__a_sigmoid_and_its_logarithm = edited(
-    losses.binary_cross_entropy_with_logits,
-    ("log_sigmoid = _log_sigmoid(self)", "_log_sigmoid(self)\n    log_sigmoid = functions.sigmoid(self).log()"),
-)
-binary_cross_entropy_with_logits__weighs_all = edited(
-    losses.binary_cross_entropy_with_logits, ("(pos_weight - 1) * target + 1", "pos_weight")
-)
 add_param_group__writes_the_defaults = edited(
     optimizer.add_param_group,
     (
@@ -673,3 +640,11 @@ def breaks_cosine_annealing__with_ints_for_rates():
 
 def breaks_cosine_annealing__five_of_them():
     return [*_breaks(), *_breaks()[:2]]
+
+
+# Predictions
+
+parameters_after__skips_no_parameter = edited(
+    predictions.parameters_after, ('"c": [0, -6, None, 3]', '"c": [0, -6, 0, 3]')
+)
+parameters_after__for_another_name = edited(predictions.parameters_after, ('"Ada"', '"ada"'))
