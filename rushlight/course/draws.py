@@ -181,6 +181,42 @@ def parameters_after(draw: random.Random, kind: str) -> str:
     return "\n".join([*start, *rest, step])
 
 
+# Modes and wrappers --------------------------------------------------------------------------------------------------
+
+
+@grammar("mode", "modes", "inner", "new")
+def calls_received(draw: random.Random, kind: str) -> str:
+    """Four calls on a wrapper and on plain tensors, some of them in one mode or in two. One may be on the tensor in a wrapper, or
+    make a new tensor."""
+    wrappers, others, calls = ["w"], ["x"], list[str]()
+    steps = ["linear", "product", *draw.choices(["method", "product"], k=2)]
+    draw.shuffle(steps)
+    if kind in ("inner", "new"):
+        steps[draw.choice([place for place in (1, 2, 3) if steps[place] != "linear"])] = kind
+    for name, step in zip("abcd", steps, strict=True):
+        left, right = draw.sample(wrappers[-2:] + others[-2:], 2)
+        call = {
+            "linear": f"F.linear({left}, {right}{draw.choice(['', ', bias'])})",
+            "method": f"{left}.{draw.choice(['t()', 'relu()', 'exp()', 'add_(1)'])}",
+            "product": f"{left} {draw.choice('@*+')} {right}",
+            "inner": f"{wrappers[-1]}.inner.{draw.choice(['relu()', 'exp()'])}",
+            "new": "torch.ones(3, 3)",
+        }[step]
+        is_wrapper = step in ("linear", "method", "product") and (
+            left in wrappers or step != "method" and right in wrappers
+        )
+        (wrappers if is_wrapper else others).append(name)
+        calls.append(f"{name} = {call}")
+    begin, end = draw.choice([(0, 2), (0, 3), (1, 3), (1, 4), (2, 4)] if kind != "modes" else [(0, 3), (1, 4)])
+    within = [f"    {call}" for call in calls[begin:end]]
+    if kind == "modes":
+        place = draw.randrange(3)
+        last = draw.choice([place + 1, 3])
+        within[place:last] = ['    with Mode("two"):', *(f"    {call}" for call in within[place:last])]
+    start = "w, x, bias = Noted(torch.ones(3, 3)), torch.ones(3, 3), torch.ones(3)"
+    return "\n".join([start, *calls[:begin], 'with Mode("one"):', *within, *calls[end:]])
+
+
 # What is captured ----------------------------------------------------------------------------------------------------
 
 CALLS = {

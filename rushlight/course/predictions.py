@@ -225,6 +225,42 @@ def parameters_after() -> dict[str, str | list[int | None]]:
     }
 
 
+def calls_received() -> dict[str, str | list[str]]:
+    """The operators that modes and wrappers receive in each of your programs, in order.
+
+    `draws.programs("calls_received", "Ada")` has the programs of a student with this name. `Mode("one")` is a
+    `TorchDispatchMode`. It writes "one" and the operator into a list, and then calls the operator. `Noted` is a wrapper subclass.
+    It writes "wrapper" and the operator, calls the operator with the tensors in its wrappers, and wraps the result. For
+    `y = w @ x` of a wrapper `w` and a plain tensor `x`, in `Mode("one")`, the prediction is the list of "one mm" and
+    "wrapper mm".
+
+    Returns:
+        a dict with your name under "name", and a list of strings under each letter from "a" to "d", and for the second draw
+        from "e" to "h". There is a string for each operator that a mode or a wrapper receives: "one", "two" or "wrapper", a
+        space, and the operator without its overload, such as "mul" for `*`, "add" for `+`, and "add_".
+
+    Source: `torch/utils/_python_dispatch.py`, `TorchDispatchMode`; `torch/csrc/autograd/python_variable.cpp`.
+    """
+    return {
+        "name": "Ada",
+        "a": ["wrapper mm", "one mul", "wrapper mul", "one ones", "wrapper mm"],
+        "b": ["wrapper mm", "wrapper mm", "one mm", "wrapper mm", "one add_", "wrapper add_"],
+        "c": [
+            "one t",
+            "wrapper t",
+            "one mm",
+            "wrapper mm",
+            "two mm",
+            "one mm",
+            "wrapper mm",
+            "one relu",
+            "wrapper relu",
+            "wrapper add",
+        ],
+        "d": ["one mul", "wrapper mul", "one t", "one mm", "wrapper mm", "wrapper add"],
+    }
+
+
 def logged_by(line: str) -> str:
     """The file and the function of PyTorch that write a line of `LOGGED` into a log.
 

@@ -10,57 +10,12 @@ import torch
 from torch.utils._python_dispatch import return_and_correct_aliasing
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
+from rushlight.course import predictions
 from rushlight.on_torch import backend, wrapper
 
+from ..shared import copied
+
 # A wrapper
-
-
-def quantise_rows__replaces_what_is_no_number(x):
-    largest = x.abs().max(dim=1).values
-    quotient = x / (largest / 127)[:, None]
-    return torch.nan_to_num(quotient, 0).round().char(), torch.where(
-        largest > 0, largest / 127, torch.ones_like(largest)
-    )
-
-
-def quantise_rows__with_two_masks(x):
-    least, most = x.amin(1), x.amax(1)
-    scale = torch.maximum(-least, most) / 127
-    scale = torch.where(torch.logical_or(least < 0, most > 0), scale, 1)
-    return (x / scale.unsqueeze(1)).round().to(torch.int8), scale
-
-
-def quantise_rows__row_by_row(x):
-    int_data, scales = torch.empty(x.shape, dtype=torch.int8), x.new_empty(x.shape[0])
-    for i in range(x.shape[0]):
-        largest = x[i].abs().max()
-        scales[i] = largest / 127 if largest > 0 else 1
-        int_data[i] = (x[i] / scales[i]).round()
-    return int_data, scales
-
-
-def quantise_rows__by_the_larger_of_two(x):
-    largest = torch.maximum(x.amax(dim=-1), x.amin(dim=-1).neg())
-    scale = (largest / 127).masked_fill(largest == 0, 1)
-    return [x.div(scale[:, None]).round().clamp(-127, 127).to(dtype=torch.int8), scale]
-
-
-def quantise_rows__with_a_mask(x):
-    scale = x.abs().max(dim=1).values / 127
-    scale[scale == 0] = 1
-    return (x / scale[:, None]).round().type(torch.int8), scale
-
-
-def quantise_rows__with_the_places_of_zeros(x):
-    scale = x.abs().amax(-1).div_(127)
-    scale[(scale == 0).nonzero().flatten()] = 1.0
-    return x.div(scale.view(-1, 1)).round_().to(torch.int8), scale
-
-
-def quantise_rows__turned(x):
-    scale = torch.max(torch.abs(x.t()), dim=0).values.div(127)
-    scale = scale + (scale == 0)
-    return torch.round(x.t() / scale).t().contiguous().char(), scale
 
 
 def map_quantised__by_match(function, tree):
@@ -400,3 +355,18 @@ def breaks_as_strided__of_one_memory():
         call((2, 0), (1000, 1), 7, begin=50),
         call((50,), (1,), begin=50),
     )
+
+
+# Predictions
+
+_calls_received = copied(predictions.calls_received)
+
+
+def calls_received__with_a_second_draw():
+    right = _calls_received()
+    return {"h": [], "g": [], "f": [], "e": []} | {key: right[key] for key in reversed(right)}
+
+
+def calls_received__in_tuples():
+    right = _calls_received()
+    return {key: value if key == "name" else tuple(value) for key, value in right.items()}

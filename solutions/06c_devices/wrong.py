@@ -11,7 +11,7 @@ import torch
 from torch.utils._python_dispatch import return_and_correct_aliasing
 from torch.utils._pytree import tree_map_only
 
-from rushlight.course import breaks
+from rushlight.course import breaks, predictions
 from rushlight.on_torch import backend, wrapper
 
 from ..shared import copied, edited
@@ -20,34 +20,6 @@ from ..shared import copied, edited
 
 
 _dispatched = copied(wrapper.quantised_dispatch)
-
-
-quantise_rows__cuts_off = edited(wrapper.quantise_rows, ("torch.round(x / scale.unsqueeze(1))", "(x / scale[:, None])"))
-quantise_rows__rounds_halves_up = edited(
-    wrapper.quantise_rows, ("torch.round(x / scale.unsqueeze(1))", "torch.floor(x / scale[:, None] + 0.5)")
-)
-
-
-def quantise_rows__divides_zeros_by_zero(x):
-    scale = x.abs().amax(1) / 127
-    return torch.round(x / scale[:, None]).to(torch.int8), scale
-
-
-quantise_rows__in_place = edited(
-    wrapper.quantise_rows, ("torch.round(x / scale.unsqueeze(1))", "x.div_(scale[:, None]).round_()")
-)
-
-
-def quantise_rows__times_the_reciprocal(x):
-    largest = x.abs().amax(1)
-    scale = torch.where(largest == 0, 1, largest / 127)
-    inverse = torch.where(largest == 0, 1, 127 / largest)
-    return torch.round(x * inverse.unsqueeze(1)).to(torch.int8), scale
-
-
-quantise_rows__takes_quotients_in_single_precision = edited(
-    wrapper.quantise_rows, ("torch.round(x / scale.unsqueeze(1))", "torch.round((x / scale.unsqueeze(1)).float())")
-)
 
 
 def map_quantised__makes_lists_of_everything(function, tree):
@@ -405,12 +377,6 @@ empty_strided__takes_pinned_memory_for_other_memory = edited(
 )
 
 
-def quantise_rows__multiplies_before_it_divides(x):
-    largest = x.abs().amax(1)
-    quotient = x * 127 / torch.where(largest == 0, 1, largest).unsqueeze(1)
-    return torch.round(quotient).to(torch.int8), torch.where(largest == 0, 1, largest / 127)
-
-
 empty_strided__refuses_coordinates_only = edited(
     backend.empty_strided, ("layout not in (None, torch.strided)", "layout is torch.sparse_coo")
 )
@@ -484,3 +450,9 @@ def breaks_as_strided__with_None_as_an_offset():
 
 def breaks_as_strided__of_one_dimension():
     return [case | {"size": case["size"][:1] or [1], "stride": case["stride"][:1] or [1]} for case in _breaks()]
+
+
+# Predictions
+
+calls_received__not_of_a_new_tensor = edited(predictions.calls_received, ('"one ones", ', ""))
+calls_received__for_another_name = edited(predictions.calls_received, ('"Ada"', '"ada"'))

@@ -1,4 +1,4 @@
-"""Lab 06, a wrapper subclass: rows in int8, trees of arguments, products with quantised matrices, and the dispatch to them."""
+"""Lab 06, a wrapper subclass: trees of arguments, products with quantised matrices, and the dispatch to them."""
 
 from __future__ import annotations
 
@@ -25,75 +25,6 @@ from ..cases import (
     words,
 )
 from ..shared_06.operators import PLUMBING, POINTWISE, PRODUCTS, SHAPES
-
-_ROUNDING = words("round floor ceil trunc frac fix remainder fmod copysign sgn signbit")
-_LARGEST = words("amax amin max min aminmax sort topk linalg_vector_norm gather any all")
-_LARGEST += ["_local_scalar_dense"]  # a branch on a number calls it
-_BY_INDEX = words("index index_put index_fill index_select masked_scatter masked_select nonzero scatter")
-
-
-@drawing
-def _rows(draw, st):
-    """Rows in quarters whose largest magnitude is odd in quarters: then no number is halfway between two integers."""
-    columns = draw(st.integers(1, 4))
-    made = []
-    for _ in range(draw(st.integers(0, 4))):
-        row = draw(st.lists(st.integers(-20, 20), min_size=columns, max_size=columns))
-        if draw(st.integers(0, 4)):
-            largest = (21 + 2 * draw(st.integers(0, 9))) * draw(st.sampled_from([1, -1]))
-            row[draw(st.integers(0, columns - 1))] = largest
-        else:
-            row = [0] * columns
-        made.append([number / 4 for number in row])
-    layout = draw(st.sampled_from(["", "", "gaps", "backwards"]))
-    kind = draw(st.sampled_from(["float32", "float64"]))
-    return {"rows": made, "columns": columns, "kind": kind, "layout": layout}
-
-
-def _row(*given, kind="float64", layout="", columns=None):
-    made = [[float(number) for number in row] for row in given]
-    return {"rows": made, "columns": columns or len(made[0]), "kind": kind, "layout": layout}
-
-
-@program(
-    "on_torch.wrapper.quantise_rows",
-    cases=_rows,
-    edges=[
-        *[_row([1, -2, 3]), _row([-7, 2, 3], kind="float32"), _row([1, -2, 3], [4, 5, -6.75], layout="backwards")],
-        _row([1, -2, 3], [4, 5, -6.75], layout="gaps", kind="float32"),
-        *[_row([0, 0], [0, 1], [-0.25, 0]), _row([0, 0], kind="float32")],
-        _row([127, 0.5, 1.5, 2.5, -0.5, -1.5, -2.5, 3.5]),
-        _row([-127, 0.5, 1.5, 126.5, -125.5], kind="float32"),
-        # here a product with the reciprocal of the scale is not a half
-        *[_row([889, 45.5, 87.5, -101.5], kind="float32"), _row([6223, 73.5, 171.5, -367.5])],
-        *[_row([5], [-5], [0]), _row([0.25, 0.25], [1000, 3]), _row(columns=3)],
-        *[_row([1e-30, -3e-30], [1e30, 3e30], kind=kind) for kind in ("float32", "float64")],
-        _row([3e38, 1e38], kind="float32"),  # whose product with 127 is infinite
-        _row([127, 0.5 + 1e-9, 1.5 - 1e-9], [-127, -0.5 - 1e-9, -2.5 + 1e-9]),  # in single precision these are halves
-        _row([127, 0.5 + 1e-9, 1.5 - 1e-9], [-127, -0.5 - 1e-9, -2.5 + 1e-9]),  # in single precision these are halves
-    ],
-    hint=explained(
-        int_data="x / scale, rounded to the nearest integer (a half to the even one), in int8",
-        scale="a row's largest magnitude divided by 127; 1 for a row of zeros",
-    ),
-)
-def rows_in_int8(xp, rows, columns, kind, layout):
-    torch = xp.wrapper.torch
-    x = with_layout(torch, torch.tensor(rows, dtype=getattr(torch, kind)).reshape(len(rows), columns), layout)
-    with recorded(
-        [*POINTWISE, "nan_to_num", "logical_or", "bitwise_or", *_ROUNDING, *_LARGEST, *SHAPES, *_BY_INDEX]
-    ) as beyond:
-        int_data, scale = xp.wrapper.quantise_rows(x)
-    return {"int_data": copied(int_data), "scale": copied(scale), "x": copied(x), "beyond": beyond}
-
-
-@rows_in_int8.oracle
-def torch_rows_in_int8(torch, rows, columns, kind, layout):
-    x = torch.tensor(rows, dtype=getattr(torch, kind)).reshape(len(rows), columns)
-    scale = x.abs().amax(1) / 127
-    scale = torch.where(scale == 0, 1, scale)
-    return {"int_data": torch.round(x / scale[:, None]).to(torch.int8), "scale": scale, "x": copied(x), "beyond": []}
-
 
 Pair = namedtuple("Pair", "first second")
 Single = namedtuple("Single", "only")
