@@ -6,8 +6,10 @@ the same on every machine. A student's name draws the numbers.
 
 from __future__ import annotations
 
+import itertools
+import math
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 POOL = 200  # programs of a grammar
 FIRST, SECOND = "abcd", "efgh"  # the letters of a student's programs: of the first draw and of the second one
@@ -52,6 +54,114 @@ def programs(prediction: str, name: str, letters: str = FIRST) -> dict[str, str]
         name: the student's name, as in the answer.
     """
     return {letter: program(prediction, numbers(prediction, name)[letter]) for letter in letters}
+
+
+# The strided tensor --------------------------------------------------------------------------------------------------
+
+Step = tuple[str, list[int]]  # what follows the name of a tensor, and the sizes of the result
+
+
+@grammar("view", "reshape", "copy", "expand", "as_strided")
+def view_or_copy(draw: random.Random, kind: str) -> str:
+    """A chain of views with a step that may copy or raise: other sizes, a copy, an expanded dimension, or any strides."""
+    large = [(2, 3, 4), (2, 4, 3), (3, 2, 4), (3, 4, 2), (4, 2, 3), (4, 3, 2), (4, 6), (3, 8), (6, 4)]
+    small = [(2, 3), (3, 2), (2, 4), (4, 2), (3, 4), (4, 3)]
+    sizes = [*draw.choice(small if kind in ("expand", "as_strided") else large)]
+    lines = [f"x = xp.arange({math.prod(sizes)}).view({_listed(sizes)})"]
+    if kind == "expand":
+        steps = [_moved] * (draw.random() < 0.7) + [
+            _expanded,
+            draw.choice([_viewed, _reshaped, _reshaped, _contiguous]),
+        ]
+    elif kind == "as_strided":
+        copied = [[_rows, _cloned], [_rows, _contiguous], [_part, _contiguous], [_moved, _contiguous]]
+        steps = [*draw.choice([*copied, [_part, _moved], [_moved, _part]]), _any_strides]
+    elif kind == "copy":  # `clone` of a tensor with gaps follows another rule
+        steps = draw.choice([[_moved, _cloned], [_moved, _contiguous], [_rows, _contiguous], [_range, _contiguous]])
+        steps.insert(draw.choice([0, 2]), _moved)
+    else:
+        steps = draw.choice([[_moved], [_range], [_rows, _moved], [_moved, _range], [_range, _moved]])
+        steps = [*steps, _viewed if kind == "view" else _reshaped]
+    steps += [] if kind == "as_strided" else [_part]
+    for name, step in zip("abcd"[: len(steps) - 1] + "y", steps, strict=True):
+        text, sizes = step(draw, sizes)
+        lines.append(f"{name} = {lines[-1][0]}{text}")
+    return "\n".join(lines)
+
+
+def _listed(sizes: Sequence[int]) -> str:
+    return ", ".join(map(str, sizes))
+
+
+def _moved(draw: random.Random, sizes: list[int]) -> Step:
+    if len(sizes) == 1:
+        return _range(draw, sizes)
+    dims = draw.choice([*itertools.permutations(range(len(sizes)))][1:])
+    return ".t()" if len(dims) == 2 else f".permute({_listed(dims)})", [sizes[dim] for dim in dims]
+
+
+def _rows(draw: random.Random, sizes: list[int]) -> Step:
+    """A part of the first dimension, so its elements fill a block of memory."""
+    last = sizes[0] - 1
+    one, more = (f"[{last}]", sizes[1:]), [("[1:]", [last, *sizes[1:]]), (f"[:{last}]", [last, *sizes[1:]])]
+    return draw.choice([one, *more] if last > 1 else [one])
+
+
+def _range(draw: random.Random, sizes: list[int]) -> Step:
+    """A slice of a dimension, which keeps two indices or more if there are three."""
+    dim = draw.choice([dim for dim, size in enumerate(sizes) if size > 2] or [len(sizes) - 1])
+    size = sizes[dim]
+    start, step = draw.choice([(1, 1), (0, 2), (1, 2 if size > 3 else 1), (max(size - 2, 1), 1)])
+    text = f"{start or ''}:" + f":{step}" * (step > 1)
+    return f"[{':, ' * dim}{text}]", [*sizes[:dim], len(range(start, size, step)), *sizes[dim + 1 :]]
+
+
+def _part(draw: random.Random, sizes: list[int]) -> Step:
+    """An index of a dimension, or a slice."""
+    if len(sizes) == 1 or draw.random() < 0.5:
+        return _range(draw, sizes)
+    dim = draw.randrange(len(sizes))
+    return f"[{':, ' * dim}{draw.choice([sizes[dim] - 1, 1, -1])}]", [*sizes[:dim], *sizes[dim + 1 :]]
+
+
+def _expanded(draw: random.Random, sizes: list[int]) -> Step:
+    dim, count = draw.randrange(len(sizes) + 1), draw.choice([2, 3])
+    new = [*sizes[:dim], count, *sizes[dim:]]
+    return (f".unsqueeze({dim})" if dim else "") + f".expand({_listed(new)})", new
+
+
+def _regrouped(draw: random.Random, sizes: list[int]) -> Step:
+    """Sizes that hold as many elements: two dimensions joined, or all, or one split."""
+    joined = [[*sizes[:dim], sizes[dim] * sizes[dim + 1], *sizes[dim + 2 :]] for dim in range(len(sizes) - 1)]
+    split = [[*sizes[:dim], 2, size // 2, *sizes[dim + 1 :]] for dim, size in enumerate(sizes) if size in (4, 6, 8)]
+    new = draw.choice([*joined, *split, *split, [math.prod(sizes)]])
+    return ("-1" if len(new) == 1 else _listed(new)), new
+
+
+def _viewed(draw: random.Random, sizes: list[int]) -> Step:
+    text, new = _regrouped(draw, sizes)
+    return f".view({text})", new
+
+
+def _reshaped(draw: random.Random, sizes: list[int]) -> Step:
+    text, new = _regrouped(draw, sizes)
+    return f".reshape({text})", new
+
+
+def _contiguous(draw: random.Random, sizes: list[int]) -> Step:
+    return ".contiguous()", sizes
+
+
+def _cloned(draw: random.Random, sizes: list[int]) -> Step:
+    return ".clone()", sizes
+
+
+def _any_strides(draw: random.Random, sizes: list[int]) -> Step:
+    new, strides = draw.choice(
+        [((2, 3), (3, 1)), ((3, 2), (1, 1)), ((2, 2), (1, 2)), ((3, 3), (0, 1)), ((2, 2), (0, 2))]
+    )
+    offset = draw.choice(["", "", ", 1", ", 2"])
+    return f".as_strided({new}, {strides}{offset})", [*new]
 
 
 # The dispatcher ------------------------------------------------------------------------------------------------------

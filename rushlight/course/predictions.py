@@ -17,6 +17,30 @@ NOT_SHOWN = {
 }  # fmt: skip
 
 
+def view_or_copy() -> dict[str, str | list]:
+    """The sizes, strides and storage offset of `y` in each of your programs, and whether it is a view of `x`.
+
+    `draws.programs("view_or_copy", "Ada")` has the programs of a student with this name. For `x = xp.arange(6).view(2, 3)`,
+    `a = x.t()` and `y = a[1:]` the prediction is `[[2, 2], [1, 3], 1, "view"]`. If the last line is `y = a.view(6)` instead, it
+    raises an error, and the prediction is `[[3, 2], [1, 3], 0, "raises"]`.
+
+    Returns:
+        a dict with your name under "name", and a list under each letter from "a" to "d", and for the second draw from "e" to
+        "h". The list has the sizes, the strides and the storage offset of `y`, and "view" if `y` has the storage of `x`, or
+        "copy" if it has another one. If a line raises an error, the list has the sizes, strides and offset of the tensor on
+        which this line works, and "raises".
+
+    Source: `aten/src/ATen/TensorUtils.cpp`, `computeStride`; `aten/src/ATen/native/TensorShape.cpp`.
+    """
+    return {
+        "name": "Ada",
+        "a": [[4, 2, 2], [2, 1, 8], 0, "raises"],
+        "b": [[4, 3], [6, 1], 3, "copy"],
+        "c": [[2, 2, 2], [1, 2, 4], 4, "copy"],
+        "d": [[3], [4], 1, "copy"],
+    }
+
+
 def kernels_run() -> dict[str, str | list[str]]:
     """The kernels that run below the comment in each of your programs, in order.
 

@@ -19,8 +19,8 @@ from rushlight.aten.strided import (
     infer_view_size,
     is_contiguous,
 )
-from rushlight.c10.dtypes import bool_, float16, float32, float64, int32, int64, uint8
-from rushlight.course import breaks
+from rushlight.c10.dtypes import float16, float32, int64, uint8
+from rushlight.course import breaks, predictions
 
 from ..shared import changed, copied, edited
 
@@ -246,27 +246,22 @@ def reshape__keeps_the_offset_of_a_copy(self, shape):
     return copy
 
 
-# Types, and other people's memory
+# Predictions
+
+_view_or_copy = copied(predictions.view_or_copy)
+
+view_or_copy__offset_of_the_tensor_that_was_copied = edited(
+    predictions.view_or_copy, ('[1, 2, 4], 4, "copy"', '[1, 2, 4], 8, "copy"')
+)
+view_or_copy__never_a_copy = edited(predictions.view_or_copy, ('[[3], [4], 1, "copy"]', '[[3], [4], 1, "view"]'))
+view_or_copy__for_another_name = edited(predictions.view_or_copy, ('"Ada"', '"Bob"'))
 
 
-def promote_types__as_numpy_does_it(a, b):
-    wide = np.promote_types(a.numpy, b.numpy)
-    return {each.numpy: each for each in DTYPES.values()}[wide]
+def view_or_copy__without_the_words():
+    return {key: value if key == "name" else value[:3] for key, value in _view_or_copy().items()}
 
 
-def promote_types__to_the_larger(a, b):
-    return a if (a.itemsize, a.category) >= (b.itemsize, b.category) else b
-
-
-def promote_types__makes_integers_with_floats_the_default(a, b):
-    if a.is_floating_point != b.is_floating_point:
-        return float32
-    return max(a, b, key=lambda each: (each.category, each.itemsize))
-
-
-def promote_types__in_one_row_with_halves_too_low(a, b):
-    row = [bool_, uint8, float16, int32, float32, int64, float64]
-    return row[max(row.index(a), row.index(b))]
+# Other people's memory
 
 
 def layout__takes_the_offset_as_it_is(dl_tensor):

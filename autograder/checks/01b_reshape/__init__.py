@@ -1,3 +1,3 @@
 """The checks of lab 01b, a module for each topic."""
 
-TOPICS = ("shapes", "memory")  # in the order of the lab
+TOPICS = ("shapes", "predictions", "memory")  # in the order of the lab

@@ -1,4 +1,4 @@
-"""Type promotion, memory of other libraries, and a chain of views."""
+"""Memory of other libraries, and a chain of views."""
 
 from __future__ import annotations
 
@@ -7,21 +7,6 @@ import ctypes
 from ...engine.check import program
 from ..cases import DTYPES, drawn, rows, sizes, tensor, tensors, words
 from ..shared_01 import _chained, _chains
-
-# Types ---------------------------------------------------------------------------------------------------------------
-
-
-_DTYPES = [{"dtype": name} for name in DTYPES]
-
-
-@program(
-    "c10.dtypes.promote_types",
-    cases=drawn(a=_DTYPES, b=_DTYPES),
-    edges=[{"a": {"dtype": a}, "b": {"dtype": b}} for a in DTYPES for b in DTYPES],
-)
-def promoted(xp, a, b):
-    return xp.promote_types(a, b)
-
 
 # Memory of other libraries -------------------------------------------------------------------------------------------
 

@@ -109,7 +109,6 @@ DIFFERENT = 300  # cases that a check draws over many seeds, at least
 DUMPS = "the texts of one class: its seed makes them"
 PREDICTION = "a question for each program of a reading"
 SMALL = {  # checks that draw fewer, and why
-    "c10.dtypes.promote_types": "all pairs of seven dtypes",
     "on_torch.custom_ops.register_momentum_step": "each case compiles: the check of momentum_step varies sizes and layouts",
     "on_torch.custom_ops.what_breaks": "all ways to break a custom function, under all transforms",
     "on_torch.cpp_ops.rms_norm_source.compiled": "shapes and strides of one compiled kernel, whose source has a check of its own",

@@ -494,7 +494,6 @@ def test_the_cases_depend_on_the_seed_alone(judge):
 FEW = {
     "autograd.profiler_util.device_times.recorded": "the timelines that were recorded",
     "autograd.profiler_util.find_parents.deep": "one depth",
-    "c10.dtypes.promote_types": "seven dtypes by seven",
     "course.anatomy.backward_graph": "graphs that are in the lab",
     "dynamo.calls.how_to_call": "calls that are in the lab",
     "dynamo.calls.how_to_call.breaks": "calls that are in the lab",
