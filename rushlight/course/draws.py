@@ -196,6 +196,112 @@ def kernels_run(draw: random.Random, mode: str) -> str:
     return "\n".join([f"x = {x}", "# the calls:", *filter(None, [MODES[mode]]), *calls])
 
 
+# Kernels -------------------------------------------------------------------------------------------------------------
+
+DTYPES = {"bool": 0, "int32": 1, "int64": 1, "float16": 2, "float32": 2, "float64": 2}  # with the categories
+NUMBERS = {"True": 0, "2": 1, "2.5": 2}
+SHAPES = [(2, 3), (3, 2), (3, 4), (4, 3), (2, 3, 4), (4, 2, 3), (3, 4, 2)]
+SIGNS = ["*", "+", "*", "+", "/", ">"]
+
+
+@grammar("promoted", "in place", "order", "out", "broadcast")
+def metadata_of_results(draw: random.Random, kind: str) -> str:
+    """One or two elementwise operators: mixed dtypes, operands in other orders of memory or sizes, in place, or with `out`."""
+    sizes = draw.choice(SHAPES)
+    dtypes = draw.sample([*DTYPES], 2)
+    if kind == "in place":
+        return _in_place(draw, sizes, dtypes[0])
+    if kind == "out":
+        return _with_out(draw, sizes, dtypes[0])
+    x, z = _operand(draw, sizes, dtypes[0]), _operand(draw, sizes, dtypes[1])
+    if kind == "promoted":
+        z = draw.choice([_number(draw), _zero_dim(dtypes[1]), f"xp.ones(1{_dtype(dtypes[1])})"])
+        last = draw.choice([z, _number(draw), _zero_dim(draw.choice([*DTYPES]))])
+        return f"x = {x}\na = x {draw.choice('*+')} {z}\ny = a {draw.choice(SIGNS)} {last}"
+    if kind == "broadcast":
+        smaller, larger = _broadcast(draw, sizes)
+        x, z = _operand(draw, larger, dtypes[0]), _new(smaller, dtypes[1])
+    first, second = draw.choice([("x", "z"), ("z", "x")])
+    return f"x = {x}\nz = {z}\ny = {first} {draw.choice(SIGNS)} {second}"
+
+
+def _dtype(dtype: str) -> str:
+    return "" if dtype == "float32" else f", dtype=xp.{dtype}"
+
+
+def _new(sizes: Sequence[int], dtype: str) -> str:
+    return f"xp.ones({_listed(sizes)}{_dtype(dtype)})"
+
+
+def _zero_dim(dtype: str) -> str:
+    return f"xp.tensor(1{_dtype(dtype)})" if dtype != "float32" else "xp.tensor(1.0)"
+
+
+def _number(draw: random.Random) -> str:
+    return draw.choice([*NUMBERS])
+
+
+def _operand(draw: random.Random, sizes: Sequence[int], dtype: str, gaps: bool = True) -> str:
+    """A tensor of these sizes: new, with its dimensions in another order of memory, or with gaps."""
+    how = draw.choice(["new", "moved", "moved", "gaps"] if gaps else ["new", "moved", "moved"])
+    if how == "gaps":
+        return f"{_new([*sizes[:-1], 2 * sizes[-1]], dtype)}[{':, ' * (len(sizes) - 1)}::2]"
+    if how == "new":
+        return _new(sizes, dtype)
+    dims = draw.choice([*itertools.permutations(range(len(sizes)))][1:])
+    base = [sizes[dims.index(dim)] for dim in range(len(sizes))]
+    return _new(base, dtype) + (".t()" if len(dims) == 2 else f".permute({_listed(dims)})")
+
+
+def _broadcast(draw: random.Random, sizes: tuple[int, ...]) -> tuple[list[int], list[int]]:
+    """Sizes that broadcast to these, and others that give these with them, or do not fit."""
+    if draw.random() < 0.15:
+        return [sizes[-1] + 1], [*sizes]
+    dim = draw.randrange(len(sizes))
+    smaller = [1 if at == dim else size for at, size in enumerate(sizes)]
+    if dim == 0 and draw.random() < 0.7:
+        smaller = smaller[1:]
+    ones = [len(sizes) == 2 and at != dim and draw.random() < 0.3 for at in range(len(sizes))]
+    return smaller, [1 if one else size for one, size in zip(ones, sizes, strict=True)]
+
+
+def _in_place(draw: random.Random, sizes: tuple[int, ...], dtype: str) -> str:
+    """An operator that writes to its first operand: it fits, or its sizes, its dtype or its memory do not."""
+    case, category = draw.choice(["fits", "fits", "fits", "fits", "sizes", "dtype", "dtype", "memory"]), DTYPES[dtype]
+    name = draw.choice(["mul_", "add_"])
+    lower = [other for other in DTYPES if DTYPES[other] <= category]
+    higher = [other for other in DTYPES if DTYPES[other] > category]
+    if case == "memory":
+        rows, columns = sizes[0], sizes[1]
+        front = f"x[:{rows - 1}]"
+        if draw.random() < 0.4:
+            number = _zero_dim(draw.choice(lower))
+            return f"x = {_new([rows, 1], dtype)}.expand({rows}, {columns})\ny = x.{name}({number})"
+        target, source = draw.choice(
+            [("x[1:]", front), (front, "x[1:]"), ("x", "x"), ("x[:1]", "x[1:2]"), ("x[0]", "x[1]")]
+        )
+        return f"x = {_new([rows, columns], dtype)}\ny = {target}.{name}({source})"
+    z = _new(draw.choice([sizes, sizes[1:], [*sizes[:-1], 1]]), draw.choice(lower))
+    if case == "sizes":
+        z = _new([2, *sizes], draw.choice(lower))
+    elif case == "dtype" and higher:
+        z = draw.choice([_operand(draw, sizes, draw.choice(higher)), _zero_dim(draw.choice(higher))])
+    elif draw.random() < 0.3:
+        z = draw.choice([text for text, of_number in NUMBERS.items() if of_number <= category])
+    return f"x = {_operand(draw, sizes, dtype)}\nz = {z}\ny = x.{name}(z)"
+
+
+def _with_out(draw: random.Random, sizes: tuple[int, ...], dtype: str) -> str:
+    """An operator with `out`, of the same sizes or of others, and of any dtype."""
+    result = draw.choice(["mul", "add", "add"])
+    other = draw.choice([name for name in DTYPES if DTYPES[name] >= DTYPES[dtype] or draw.random() < 0.4])
+    out = draw.choice(
+        [_operand(draw, sizes, other, gaps=False), _new([sizes[-1]], other), _new([0], other), _new(sizes[::-1], other)]
+    ).replace("ones", "empty")
+    operands = f"{_operand(draw, sizes, dtype)}", draw.choice(["2", "True", _new([sizes[-1]], dtype)])
+    return f"x = {operands[0]}\nz = {operands[1]}\nout = {out}\ny = xp.{result}(x, z, out=out)"
+
+
 # The backward pass ---------------------------------------------------------------------------------------------------
 
 

@@ -96,6 +96,31 @@ def device_keys(program: str) -> list[str]:
     }[program]
 
 
+def metadata_of_results() -> dict[str, str | list]:
+    """The dtype, sizes and strides of `y` in each of your programs, or which check raises an error.
+
+    `draws.programs("metadata_of_results", "Ada")` has the programs of a student with this name. For `x = xp.ones(3, 2).t()` and
+    `y = x + 1`, the prediction is `["float32", [2, 3], [1, 2]]`. For `x = xp.ones(3, dtype=xp.int32)` and `y = x.add_(1.5)` it is
+    `["raises", "dtype"]`.
+
+    Returns:
+        a dict with your name under "name", and a list under each letter from "a" to "d", and for the second draw from "e" to
+        "h". The list has the name of the dtype, the sizes and the strides of `y`. If a line raises an error, the list has
+        "raises" and a word that says what is refused: "sizes" if they do not broadcast, or not to the sizes of the tensor that is
+        written in place, "dtype" if the result cannot be cast to the dtype of the tensor that is written, and "memory" if this
+        tensor overlaps itself, or partly overlaps an operand. A division of integers or bools computes in float32.
+
+    Source: `aten/src/ATen/TensorIterator.cpp`, `TensorIteratorBase::build`; `aten/src/ATen/native/TypeProperties.cpp`.
+    """
+    return {
+        "name": "Ada",
+        "a": ["float32", [2, 3], [1, 2]],
+        "b": ["raises", "sizes"],
+        "c": ["float32", [3, 4, 2], [8, 2, 1]],
+        "d": ["float16", [4, 2, 3], [3, 12, 1]],
+    }
+
+
 def backward_order() -> dict[str, str | list[str]]:
     """The nodes that `loss.backward()` runs in each of your programs, in the order in which the engine runs them.
 

@@ -10,11 +10,12 @@ from functools import reduce
 import numpy as np
 
 from rushlight.aten.iterator import assert_no_internal_overlap, assert_no_partial_overlap
-from rushlight.aten.strided import Tensor, contiguous_strides, empty_strided
-from rushlight.aten.structured import allocate, check_writable, resize_, resize_output, warn_resized
+from rushlight.aten.strided import Tensor, contiguous_strides
+from rushlight.aten.structured import check_writable, resize_, resize_output, warn_resized
 from rushlight.c10.dtypes import can_cast, promote_types, scalar_type
+from rushlight.course import predictions
 
-from ..shared import OwnRuntimeError
+from ..shared import OwnRuntimeError, copied
 
 # One loop for operands of many shapes
 
@@ -137,21 +138,6 @@ def resize_output__with_a_warning_of_its_own(out, sizes, strides=None):
     return True
 
 
-def call_functional__with_allocate(kernel, args):
-    out = allocate(kernel.meta(*args))
-    kernel.impl(*args, out)
-    return out
-
-
-def call_functional__unpacked(kernel, args):
-    sizes, strides, dtype = kernel.meta(*args)
-    if strides is None:
-        strides = contiguous_strides(sizes)
-    arguments = [*args, empty_strided(sizes, strides, dtype)]
-    kernel.impl(*arguments)
-    return arguments.pop()
-
-
 def call_inplace__with_its_own_refusals(kernel, args):
     self, *others = args
     sizes, _, dtype = kernel.meta(*args)
@@ -249,3 +235,26 @@ def breaks_coalesce_dimensions__as_a_text():
         strides = [[*map(int, operand.split())] for operand in operands.split(",")]
         cases.append({"operand_strides": strides, "sizes": [*map(int, sizes.split())]})
     return tuple(cases)
+
+
+# Predictions
+
+_metadata_of_results = copied(predictions.metadata_of_results)
+
+
+def metadata_of_results__with_a_second_draw():
+    return _metadata_of_results() | {
+        "e": ["bool", [4, 3], [3, 1]],
+        "f": ["float16", [3, 2], [2, 1]],
+        "g": ["float32", [3, 4, 2], [1, 3, 12]],
+        "h": ["float16", [2, 3, 4], [12, 4, 1]],
+    }
+
+
+def metadata_of_results__in_tuples():
+    right = _metadata_of_results()
+    return {"name": "Ada"} | {key: tuple(map(_tupled, right[key])) for key in "dcba"}
+
+
+def _tupled(part):
+    return tuple(part) if isinstance(part, list) else part

@@ -8,10 +8,10 @@ import functools
 import numpy as np
 
 from rushlight.aten import iterator, structured
-from rushlight.aten.strided import Tensor, contiguous_strides, empty_strided, infer_size
-from rushlight.aten.structured import Output, allocate, check_writable, resize_, resize_output
+from rushlight.aten.strided import Tensor, empty_strided, infer_size
+from rushlight.aten.structured import check_writable, resize_, resize_output
 from rushlight.c10.dtypes import promote_types, scalar_type
-from rushlight.course import breaks
+from rushlight.course import breaks, predictions
 
 from ..shared import copied, edited
 
@@ -133,20 +133,6 @@ resize_output__warns_of_empty_ones_too = edited(
 )
 
 
-def call_functional__forgets_the_strides(kernel, args):
-    output = kernel.meta(*args)
-    out = empty_strided(output.sizes, contiguous_strides(output.sizes), output.dtype)
-    kernel.impl(*args, out)
-    return out
-
-
-def call_functional__takes_the_dtype_of_the_first_argument(kernel, args):
-    output = kernel.meta(*args)
-    out = allocate(Output(output.sizes, output.strides, args[0].dtype))
-    kernel.impl(*args, out)
-    return out
-
-
 def call_inplace__makes_a_copy(kernel, args):
     output = kernel.meta(*args)
     if tuple(output.sizes) != args[0].shape:
@@ -208,21 +194,6 @@ call_out__forgets_to_check = edited(structured.call_out, ("    check_writable(ke
 resize_output__list_is_another_size = edited(
     resize_output, ("tuple(sizes) == out.shape", "out.shape == sizes"), ("out.numel()", "out.numel() > 0")
 )
-call_functional__what_impl_returns = edited(
-    structured.call_functional,
-    (
-        "kernel.impl(*args, out)\n    return out",
-        "result = kernel.impl(*args, out)\n    return out if result is None else result",
-    ),
-)
-
-
-def call_functional__meta_for_each_field(kernel, args):
-    sizes, dtype = kernel.meta(*args).sizes, kernel.meta(*args).dtype
-    strides = kernel.meta(*args).strides
-    out = empty_strided(sizes, contiguous_strides(sizes) if strides is None else strides, dtype)
-    kernel.impl(*args, out)
-    return out
 
 
 def call_inplace__sizes_in_a_list_differ(kernel, args):
@@ -269,13 +240,8 @@ def call_inplace__broadcasts_the_result(kernel, args):
 # Lists in the place of tuples
 
 
-_functional = copied(structured.call_functional)
 _inplace = copied(structured.call_inplace)
 _out = copied(structured.call_out)
-
-
-def call_functional__takes_a_tuple_only(kernel, args):
-    return _functional(kernel, () + args)
 
 
 def call_inplace__takes_a_tuple_only(kernel, args):
@@ -359,13 +325,6 @@ call_out__resizes_without_a_warning = edited(
 )
 
 
-def call_functional__computes_into_a_copy(kernel, args):
-    output = kernel.meta(*args)
-    computed = empty_strided(output.sizes, contiguous_strides(output.sizes), output.dtype)
-    kernel.impl(*args, computed)
-    return allocate(output).copy_(computed)
-
-
 # Cases
 
 _breaks = copied(breaks.breaks_coalesce_dimensions)
@@ -405,3 +364,19 @@ def breaks_coalesce_dimensions__flat_strides():
 
 def breaks_coalesce_dimensions__six_of_them():
     return [*_breaks(), *_breaks()[:2]]
+
+
+# Predictions
+
+_metadata_of_results = copied(predictions.metadata_of_results)
+
+metadata_of_results__contiguous_in_place = edited(predictions.metadata_of_results, ("[3, 12, 1]", "[6, 3, 1]"))
+metadata_of_results__keeps_the_gaps = edited(predictions.metadata_of_results, ("[8, 2, 1]", "[16, 4, 2]"))
+metadata_of_results__dtype_of_the_operand = edited(
+    predictions.metadata_of_results, ('"float32", [2, 3]', '"float16", [2, 3]')
+)
+metadata_of_results__for_another_name = edited(predictions.metadata_of_results, ('"Ada"', '"Bob"'))
+
+
+def metadata_of_results__for_three_programs():
+    return {key: value for key, value in _metadata_of_results().items() if key != "b"}

@@ -166,37 +166,6 @@ def _calls(draw, st):
     return {"name": name, "x": x, "y": y}
 
 
-_FUNCTIONAL = rows(
-    "name x y",
-    ("add", i64([2, 3]), i64([2, 3], [1, 2])), ("add", i64([2, 3], [1, 2]), i64([2, 3], [1, 2])),
-    ("add", i64([2, 3, 2], [1, 4, 2]), i64([2])), ("add", i32([2, 3], [1, 2], 1), 2.5), ("sub", i64([3]), i64([2])),
-    ("sub", b8([2]), True), ("mul", i64([2, 1]), f32([3])), ("mul", i64([0, 3]), i64([1])), ("mul", i64([], []), 3),
-    ("eq", i64([2, 2, 3], [1, 6, 2]), i64([2, 2, 3])), ("eq", i64([3]), 1), ("mm", f32([2, 3]), f32([3, 2], [1, 3])),
-    ("mm", i64([2, 3]), i64([3, 2])), ("mm", i64([2, 0]), i64([0, 3])), ("mm", i64([2, 3]), i64([2, 3])),
-    ("mm", i64([2, 3]), i64([3])), ("mm", f32([1, 3]), i64([3, 1])),
-)  # fmt: skip
-
-
-def _about_functional(case, mine, theirs):
-    if "error" in mine or "error" in theirs:
-        return None
-    return (
-        "meta and impl run once each, and impl fills the result itself, "
-        "which has the strides in the output of meta, or contiguous ones if they are None"
-    )
-
-
-@program("aten.structured.call_functional", cases=_calls, edges=_FUNCTIONAL, hint=_about_functional)
-def functional(xp, name, x, y):
-    result = xp.structured.call_functional(_kernel(xp, name, calls := []), _arguments(name, x, y))
-    return result, _named(calls, result)
-
-
-@functional.oracle
-def _(torch, name, x, y):
-    return getattr(torch, name)(x, y), ["meta", "impl"]
-
-
 @cache
 @drawing
 def _views(draw, st, count):
