@@ -552,6 +552,35 @@ def quantized_values(draw: random.Random, kind: str) -> str:
     )
 
 
+STATEMENTS = {  # of the newest value, of an earlier one, and the signs of an operator of two tensors and of one with a number
+    "layer": ["self.first({0})"],
+    "another": ["self.second({0})"],
+    "relu": ["F.relu({0})"],
+    "two": ["{0} {2} {1}"],
+    "number": ["{0} {3} 2"],
+    "moved": ["{0}.reshape(-1, 4)"],
+    "float": ["xp.exp({0})", "xp.sin({0})", "{0} - {1}"],
+    "joined": ["xp.cat([{0}, {1}])", "xp.cat([{1}, {0}])"],
+}
+
+
+@grammar("joined", "number", "two", "float")
+def observed_nodes(draw: random.Random, special: str) -> str:
+    """The `forward` of a model: a layer, a relu, and operators that have an observer of their own, share one, or have none."""
+    others = [step for step in ("another", "moved", "float", "two") if step != special]
+    steps = ["layer", "relu", special, *draw.sample(others, 2)]
+    draw.shuffle(steps)
+    signs = draw.sample("+*", 2)
+    rows, lines = {"x": 4}, list[str]()
+    for step, name in zip(steps, "abcde", strict=True):
+        *earlier, newest = (value for value in rows if step == "joined" or rows[value] == rows[[*rows][-1]])
+        other = draw.choice(earlier or [newest])
+        rows[name] = rows[newest] + (rows[other] if step == "joined" else 0)
+        lines.append(f"{name} = {draw.choice(STATEMENTS[step]).format(newest, other, *signs)}")
+    lines.append("return e" if draw.random() < 0.3 else f"return e, {draw.choice('abcd')}")
+    return "\n".join(["def forward(self, x):", *(f"    {line}" for line in lines)])
+
+
 # Export --------------------------------------------------------------------------------------------------------------
 
 

@@ -519,38 +519,30 @@ def traffic_in_two_sentences(program: str) -> str:
     }[program]
 
 
-def observed_nodes(program: str) -> list[str]:
-    """The nodes of a model of `OBSERVED` whose values an observer sees after `prepare_fx`, and which observer.
+def observed_nodes() -> dict[str, str | list[str]]:
+    """The nodes whose values an observer sees after `prepare_fx`, and which observer, in each of your models.
 
-    >>> print(OBSERVED["example"])
-    class Model(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.head = nn.Linear(64, 600)
-    <BLANKLINE>
-        def forward(self, x):
-            return self.head(x).reshape(-1)
-    >>> observed_nodes("example")
-    ['x 0', 'head 1', 'reshape 1']
-
-    Args:
-        program: a key of `OBSERVED`.
+    `draws.programs("observed_nodes", "Ada")` has the programs of a student with this name. Each is the `forward` of a model
+    in evaluation mode. The layers `first` and `second` are `nn.Linear(4, 4)`, `x` has the sizes 4 and 4, `F` is
+    `torch.nn.functional`, and the qconfig is the same for the whole model. For the body `return self.first(x).reshape(-1, 4)`
+    the prediction is `["x 0", "first 1", "reshape 1"]`.
 
     Returns:
-        a list with a string for each observer node, in the order of the prepared graph: the name of the node that it reads, a
-        space, and the number of its observer. Observers are numbered from 0 in this order, and an observer that several nodes
-        share has one number. The qconfig is the same for the whole model, and the model is in evaluation mode.
+        a dict with your name under "name", and a list of strings under each letter from "a" to "d", and for the second draw
+        from "e" to "h". There is a string for each observer node, in the order of the prepared graph: the name of the node
+        that it reads, a space, and the number of its observer. Observers are numbered from 0 in this order, and an observer
+        that several nodes share has one number. A node has the name of its layer, method or function: `+` is `add`, `*` is
+        `mul`, and `-` is `sub`. An observer node follows the node that it reads, and nodes are in the order of the program.
 
     Source: `torch/ao/quantization/fx/prepare.py`, `insert_observers_for_model`.
     """
     return {
-        "example": ["x 0", "head 1", "reshape 1"],
-        "fused": ["x 0", "first 1", "second 2"],
-        "branch": ["x 0", "first 1", "second 2", "relu 3"],
-        "float": ["x 0", "first 1", "softmax 2", "second 3"],
-        "joined": ["x 0", "first 0", "cat 0", "second 1"],
-        "scaled": ["x 0", "first 1", "mul 1", "relu 1"],
-    }[program]
+        "name": "Ada",
+        "a": ["x 0", "relu 0", "add 1", "sin 2", "reshape 2", "first 3"],
+        "b": ["x 0", "reshape 0", "mul 1", "first 2", "sub 3", "relu 3"],
+        "c": ["x 0", "cat 0", "relu 0", "second 1", "exp 2", "first 3"],
+        "d": ["x 0", "first 1", "second 2", "reshape 2", "mul 2"],
+    }
 
 
 def quantized_values() -> dict[str, str | list[int]]:

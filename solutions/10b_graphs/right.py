@@ -19,7 +19,10 @@ from rushlight.ao.quantization.fx.prepare import (
     shares_observer,
 )
 from rushlight.aten.generated import functions as F
+from rushlight.course import predictions
 from rushlight.fx.node import Node, map_arg
+
+from ..shared import copied
 
 # An int8 linear layer
 
@@ -287,24 +290,17 @@ def replace_observer__both_in_a_loop(model, node):
     model.graph.erase_node(node)
 
 
-def observed_nodes__as_a_table(program):
-    numbers = {
-        "fused": "x 0, first 1, second 2", "branch": "x 0, first 1, second 2, relu 3",
-        "float": "x 0, first 1, softmax 2, second 3", "joined": "x 0, first 0, cat 0, second 1",
-        "scaled": "x 0, first 1, mul 1, relu 1",
-    }  # fmt: skip
-    return numbers.get(program, "x 0, head 1, reshape 1").split(", ")
+_observed_nodes = copied(predictions.observed_nodes)
 
 
-def observed_nodes__as_pairs(program):
-    nodes = {
-        "example": (("x", 0), ("head", 1), ("reshape", 1)), "fused": (("x", 0), ("first", 1), ("second", 2)),
-        "branch": (("x", 0), ("first", 1), ("second", 2), ("relu", 3)),
-        "float": (("x", 0), ("first", 1), ("softmax", 2), ("second", 3)),
-        "joined": (("x", 0), ("first", 0), ("cat", 0), ("second", 1)),
-        "scaled": (("x", 0), ("first", 1), ("mul", 1), ("relu", 1)),
-    }[program]  # fmt: skip
-    return tuple(f"{name} {number}" for name, number in nodes)
+def observed_nodes__with_a_second_draw():
+    right = _observed_nodes()
+    return {"h": [], "g": [], "f": [], "e": []} | {key: right[key] for key in reversed(right)}
+
+
+def observed_nodes__in_tuples():
+    right = _observed_nodes()
+    return {key: value if key == "name" else tuple(value) for key, value in right.items()}
 
 
 # Pruning

@@ -13,6 +13,7 @@ from rushlight.ao.quantization.fx import convert
 from rushlight.ao.quantization.fx.match_utils import is_match, matched_nodes, pattern_length
 from rushlight.ao.quantization.fx.prepare import is_observer
 from rushlight.aten.generated import functions as F
+from rushlight.course import predictions
 from rushlight.fx.node import Node
 from rushlight.nn.utils.fusion import fuse_conv_bn_weights
 
@@ -324,12 +325,11 @@ replace_observer__tensors_as_arguments = edited(
 )
 
 
-def observed_nodes__every_value_by_itself(program):
-    return {
-        "example": ["x 0", "head 1", "reshape 2"], "fused": ["x 0", "first 1", "relu 2", "second 3"],
-        "branch": ["x 0", "first 1", "second 2", "add 3", "relu 4"], "float": ["x 0", "first 1", "second 2"],
-        "joined": ["x 0", "first 1", "cat 2", "second 3"], "scaled": ["x 0", "first 1", "mul 2", "relu 3", "sub 4"],
-    }[program]  # fmt: skip
+observed_nodes__relu_with_an_observer_of_its_own = edited(
+    predictions.observed_nodes,
+    ('"relu 0", "add 1", "sin 2", "reshape 2", "first 3"', '"relu 1", "add 2", "sin 3", "reshape 3", "first 4"'),
+)
+observed_nodes__for_another_name = edited(predictions.observed_nodes, ('"Ada"', '"ada"'))
 
 
 # Pruning

@@ -1,3 +1,3 @@
 """The checks of lab 10b, a module for each topic."""
 
-TOPICS = ("int8", "graphs", "pruning")  # in the order of the lab
+TOPICS = ("int8", "graphs", "predictions", "pruning")  # in the order of the lab

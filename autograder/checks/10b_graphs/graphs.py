@@ -5,10 +5,8 @@ from __future__ import annotations
 import operator
 from importlib import import_module
 
-from rushlight.course.predictions import OBSERVED
-
 from ...engine.check import program
-from ..cases import drawn, entries, first_apart, predicted, rows, several
+from ..cases import drawn, entries, first_apart, rows, several
 from .programs import (
     USUAL,
     drawn_lines,
@@ -416,26 +414,6 @@ def _calls_of(model):
 
 def _argument(arg):
     return arg if type(arg) in (int, float) else str(arg).replace("rushlight", "torch")
-
-
-@program("course.predictions.observed_nodes", **predicted(OBSERVED))
-def observed_nodes(rl, program):
-    return list(rl.course.predictions.observed_nodes(program))
-
-
-@observed_nodes.oracle
-def _(torch, program):
-    quantize_fx(torch)
-    names = {"xp": torch, "nn": torch.nn, "F": torch.nn.functional}
-    exec(OBSERVED[program], names)
-    model = names["Model"]().eval()
-    with_observers = prepared(torch, model, USUAL)
-    modules, numbers = dict(with_observers.named_modules(remove_duplicate=False)), {}
-    return [
-        f"{node.args[0]} {numbers.setdefault(id(modules[node.target]), len(numbers))}"
-        for node in with_observers.graph.nodes
-        if node.op == "call_module" and "Observer" in type(modules[node.target]).__name__
-    ]
 
 
 # Together ------------------------------------------------------------------------------------------------------------
