@@ -590,10 +590,14 @@ def _variants_of(check: Check, judge: Judge, draw: random.Random) -> Iterator[Va
 
 
 def _other_programs(check: Check, judge: Judge, draw: random.Random) -> Iterator[tuple[str, Tree]]:
-    """Programs of a prediction's grammar that no student has in the lab, and torch's answers."""
+    """Programs of a prediction's grammar that no student has in the lab, and torch's answers. Torch is asked about many of them
+    together, because some predictions need ranks."""
     assert check.show is not None
-    for number in draw.sample(range(draws.POOL, 10 * draws.POOL), 2 * VARIANTS):
-        yield check.show(None, number), judge.answer(check, {"number": number})
+    sample = draw.sample(range(draws.POOL, 10 * draws.POOL), 2 * VARIANTS)
+    for numbers in (sample[:VARIANTS], sample[VARIANTS:]):
+        answers = judge.answers(check, [{"number": number} for number in numbers])
+        for number, answer in zip(numbers, answers, strict=True):
+            yield check.show(None, number), answer
 
 
 def _programs_nearby(check: Check, names: list[str], judge: Judge, draw: random.Random) -> Iterator[tuple[str, Tree]]:
