@@ -508,6 +508,41 @@ def kernels_and_buffers(draw: random.Random, results: str) -> str:
     return "\n".join(["def f(x, w):", *body, f"sizes = [({rows}, 30), (30, 30)]"])
 
 
+# Distributed training ------------------------------------------------------------------------------------------------
+
+ACCUMULATIONS = [
+    ["for _ in range(2):", "    model(x).sum().backward()"],
+    ["with model.no_sync():", "    model(x).sum().backward()", "model(x).sum().backward()"],
+    ["loss = model(x).sum()", "with model.no_sync():", "    loss.backward()"],
+    ["with model.no_sync():", "    loss = model(x).sum()", "loss.backward()", "model(x).sum().backward()"],
+]
+
+
+@grammar("buckets", "units", "accumulated", "hybrid")
+def collectives_of_a_step(draw: random.Random, kind: str) -> str:
+    """A step of three layers with buckets or units, which may be accumulated, or sharded within machines."""
+    sizes = [100, *draw.sample([20, 40, 50, 60, 80, 100], 3)]
+    layers = ", ".join(f"linear({before}, {after})" for before, after in zip(sizes, sizes[1:], strict=False))
+    lines, step = ["x = torch.ones(4, 100)", f"model = nn.Sequential({layers})"], ["model(x).sum().backward()"]
+    if kind in ("buckets", "accumulated"):
+        if kind == "buckets" and draw.random() < 0.3:
+            lines.append(f"model[{draw.randrange(3)}].requires_grad_(False)")
+        lines.append(f"model = DistributedDataParallel(model, bucket_cap_mb={draw.choice([9_000, 15_000]):_} / 2**20)")
+        if kind == "accumulated" or draw.random() < 0.7:
+            lines += ACCUMULATIONS[0]
+        if kind == "accumulated":
+            step = draw.choice(ACCUMULATIONS)
+        return "\n".join([*lines, "# the step:", *step])
+    mesh = ", mesh=machines" if kind == "hybrid" else ""
+    if mesh:
+        lines.append('machines = init_device_mesh("cpu", (2, 2), mesh_dim_names=("between", "within"))')
+    units = sorted(draw.sample(range(3), draw.choice([1, 2] if mesh else [1, 2, 2, 3])))
+    whole = draw.choice(units) if draw.random() < 0.4 else None
+    for unit in units:
+        lines.append(f"fully_shard(model[{unit}]{mesh}{', reshard_after_forward=False' if unit == whole else ''})")
+    return "\n".join([*lines, f"fully_shard(model{mesh})", "# the step:", *step])
+
+
 # Quantisation --------------------------------------------------------------------------------------------------------
 
 

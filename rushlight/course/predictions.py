@@ -437,42 +437,34 @@ def kernels_and_buffers() -> dict[str, str | list[str]]:
     }
 
 
-def collectives_of_a_step(program: str) -> list[str]:
-    """The collectives that a rank calls below the comment in a program of `STEPS`, in order, with their bytes. There are two ranks,
-    and four in "hybrid".
+def collectives_of_a_step() -> dict[str, str | list[str]]:
+    """The collectives that a rank calls below the comment in each of your programs, in order, with their bytes. There are four
+    ranks.
 
-    >>> print(STEPS["example"])
-    x = torch.ones(4, 100)
-    model = DistributedDataParallel(nn.Linear(100, 50))
-    for _ in range(2):
-        model(x).sum().backward()
-    # the step:
-    model(x).sum().backward()
-    >>> collectives_of_a_step("example")
-    ['all_reduce 20200']
-
-    Args:
-        program: a key of `STEPS`.
+    `draws.programs("collectives_of_a_step", "Ada")` has the programs of a student with this name. `linear(a, b)` is
+    `nn.Linear(a, b, bias=False)`, of float32. For `model(x).sum().backward()` with
+    `model = DistributedDataParallel(linear(100, 50))` the prediction is `["all_reduce 20000"]`.
 
     Returns:
-        a list with a string for each collective: "all_reduce", "all_gather" or "reduce_scatter", a space, and the bytes that the
-        rank passes to the collective, as `Traffic` counts them. These are the whole tensor of an all-reduce, the rank's own part
-        of an all-gather, and all parts of a reduce-scatter. All parameters are float32. The order is that of the calls on one
-        rank, and all ranks have the same.
+        a dict with your name under "name", and a list of strings under each letter from "a" to "d", and for the second draw
+        from "e" to "h". There is a string for each collective: "all_reduce", "all_gather" or "reduce_scatter", a space, and
+        the bytes that the rank passes to the collective, as `Traffic` counts them. These are the whole tensor of an
+        all-reduce, the rank's own part of an all-gather, and all parts of a reduce-scatter, with their padding. The order is
+        that of the calls on one rank, and all ranks have the same.
 
     Source: `torch/csrc/distributed/c10d/reducer.cpp`, `Reducer::mark_bucket_ready`;
     `torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py`, `FSDPParamGroup`.
     """
     return {
-        "example": ["all_reduce 20200"],
-        "buckets": ["all_reduce 80000", "all_reduce 40000"],
-        "first": ["all_reduce 120000"],
-        "accumulated": ["all_reduce 40400"],
-        "units": ["all_gather 20000"] * 4 + ["reduce_scatter 40000"] * 2,
-        "outermost": ["all_gather 40000", "all_gather 20000", "all_gather 20000",
-                      "reduce_scatter 80000", "reduce_scatter 40000"],
-        "hybrid": ["all_gather 20000"] * 4 + ["reduce_scatter 40000", "all_reduce 20000"] * 2,
-    }[program]  # fmt: skip
+        "name": "Ada",
+        "a": ["all_gather 8000", "all_gather 16000", "all_gather 2000", "all_gather 2000", "all_gather 16000",
+              "reduce_scatter 4000", "all_reduce 2000", "reduce_scatter 16000", "all_reduce 8000", "reduce_scatter 32000",
+              "all_reduce 16000"],
+        "b": ["all_reduce 32000", "all_reduce 16000", "all_reduce 20000"],
+        "c": ["all_gather 10000", "all_gather 8000", "all_gather 3200", "all_gather 3200", "all_gather 8000",
+              "reduce_scatter 12800", "reduce_scatter 32000", "reduce_scatter 40000"],
+        "d": ["all_reduce 12800", "all_reduce 24000"],
+    }  # fmt: skip
 
 
 def traffic_in_two_sentences(program: str) -> str:

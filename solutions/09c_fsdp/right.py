@@ -8,6 +8,10 @@ import math
 import torch
 import torch.distributed as dist
 
+from rushlight.course import predictions
+
+from ..shared import copied
+
 # Fully sharded
 
 
@@ -252,42 +256,20 @@ def shard_sizes__of_chunks(size, ranks):
     return [[each, sum(sizes[:rank])] for rank, each in enumerate(sizes)]
 
 
-# Pipeline parallelism
+# Collectives of a step
 
 
-def collectives_of_a_step__by_match(program):
-    match program:
-        case "example":
-            return (f"all_reduce {4 * (100 * 50 + 50)}",)
-        case "buckets":
-            return ["all_reduce 80000", "all_reduce 40000"]
-        case "first":
-            return ["all_reduce 120000"]
-        case "accumulated":
-            return [f"all_reduce {4 * (100 * 100 + 100)}"]
-        case "units":
-            return ["all_gather 20000"] * 4 + ["reduce_scatter 40000"] * 2
-        case "outermost":
-            return ["all_gather 40000", *["all_gather 20000"] * 2, "reduce_scatter 80000", "reduce_scatter 40000"]
-        case "hybrid":
-            return [*["all_gather 20000"] * 4, *("reduce_scatter 40000", "all_reduce 20000") * 2]
+_collectives_of_a_step = copied(predictions.collectives_of_a_step)
 
 
-def collectives_of_a_step__from_elements(program):
-    matrix = 4 * 100 * 100
-    steps = {
-        "example": [("reduce", 20200)],
-        "buckets": [("reduce", 2 * matrix), ("reduce", matrix)],
-        "first": [("reduce", 3 * matrix)],
-        "accumulated": [("reduce", matrix + 400)],
-        "units": [("gather", matrix // 2)] * 4 + [("scatter", matrix)] * 2,
-        "outermost": [("gather", matrix)]
-        + [("gather", matrix // 2)] * 2
-        + [("scatter", 2 * matrix), ("scatter", matrix)],
-        "hybrid": [("gather", matrix // 2)] * 4 + [("scatter", matrix), ("reduce", matrix // 2)] * 2,
-    }
-    words = {"reduce": "all_reduce", "gather": "all_gather", "scatter": "reduce_scatter"}
-    return [f"{words[kind]} {nbytes}" for kind, nbytes in steps[program]]
+def collectives_of_a_step__with_a_second_draw():
+    right = _collectives_of_a_step()
+    return {"h": [], "g": [], "f": [], "e": []} | {key: right[key] for key in reversed(right)}
+
+
+def collectives_of_a_step__in_tuples():
+    right = _collectives_of_a_step()
+    return {key: value if key == "name" else tuple(value) for key, value in right.items()}
 
 
 # With methods that only lists have

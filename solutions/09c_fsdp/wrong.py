@@ -8,7 +8,7 @@ import math
 import torch
 import torch.distributed as dist
 
-from rushlight.course import reviews
+from rushlight.course import predictions, reviews
 from rushlight.distributed import fsdp, shards
 
 from ..shared import copied, edited
@@ -333,56 +333,27 @@ def shard_sizes__leaves_out_the_empty_ones(size, ranks):
     return [(min(full, size - start), start) for start in range(0, size, full)]
 
 
-# Pipeline parallelism
+# Collectives of a step
 
 
-def collectives_of_a_step__limits_from_the_first_step(program):
-    return {
-        "example": ["all_reduce 20200"],
-        "buckets": ["all_reduce 80000", "all_reduce 40000"],
-        "first": ["all_reduce 80000", "all_reduce 40000"],
-        "accumulated": ["all_reduce 40400"],
-        "units": ["all_gather 20000"] * 4 + ["reduce_scatter 40000"] * 2,
-        "outermost": ["all_gather 40000", *["all_gather 20000"] * 2, "reduce_scatter 80000", "reduce_scatter 40000"],
-        "hybrid": ["all_gather 20000"] * 4 + ["reduce_scatter 40000", "all_reduce 20000"] * 2,
-    }[program]
-
-
-def collectives_of_a_step__gradients_between_the_machines_whole(program):
-    return _with_hybrid(program, ["all_gather 20000"] * 4 + ["reduce_scatter 40000", "all_reduce 40000"] * 2)
-
-
-def collectives_of_a_step__shards_over_all_four_ranks(program):
-    return _with_hybrid(program, ["all_gather 10000"] * 4 + ["reduce_scatter 40000"] * 2)
-
-
-def collectives_of_a_step__between_the_machines_at_the_end(program):
-    return _with_hybrid(program, ["all_gather 20000"] * 4 + ["reduce_scatter 40000"] * 2 + ["all_reduce 20000"] * 2)
-
-
-def _with_hybrid(program, collectives):
-    return {
-        "example": ["all_reduce 20200"],
-        "buckets": ["all_reduce 80000", "all_reduce 40000"],
-        "first": ["all_reduce 120000"],
-        "accumulated": ["all_reduce 40400"],
-        "units": ["all_gather 20000"] * 4 + ["reduce_scatter 40000"] * 2,
-        "outermost": ["all_gather 40000", *["all_gather 20000"] * 2, "reduce_scatter 80000", "reduce_scatter 40000"],
-        "hybrid": collectives,
-    }[program]
-
-
-def collectives_of_a_step__no_prefetch_in_backward(program):
-    last = ["all_gather 20000", "reduce_scatter 40000"]
-    return {
-        "example": ["all_reduce 20200"],
-        "buckets": ["all_reduce 80000", "all_reduce 40000"],
-        "first": ["all_reduce 120000"],
-        "accumulated": ["all_reduce 40400"],
-        "units": ["all_gather 20000"] * 2 + last * 2,
-        "outermost": ["all_gather 40000", "all_gather 20000", "reduce_scatter 80000", *last],
-        "hybrid": ["all_gather 20000"] * 4 + ["reduce_scatter 40000", "all_reduce 20000"] * 2,
-    }[program]
+collectives_of_a_step__the_limit_before_the_gradient = edited(
+    predictions.collectives_of_a_step,
+    ('["all_reduce 12800", "all_reduce 24000"]', '["all_reduce 8000", "all_reduce 28800"]'),
+)
+collectives_of_a_step__no_prefetch_in_backward = edited(
+    predictions.collectives_of_a_step,
+    ('"all_gather 3200", "all_gather 3200", "all_gather 8000",', '"all_gather 3200", "all_gather 3200",'),
+    ('"reduce_scatter 12800", ', '"reduce_scatter 12800", "all_gather 8000", '),
+)
+collectives_of_a_step__gradients_between_the_machines_whole = edited(
+    predictions.collectives_of_a_step, ("all_reduce 2000", "all_reduce 4000"), ("all_reduce 8000", "all_reduce 16000")
+)
+collectives_of_a_step__between_the_machines_at_the_end = edited(
+    predictions.collectives_of_a_step,
+    ('"reduce_scatter 4000", "all_reduce 2000", "reduce_scatter 16000", "all_reduce 8000", "reduce_scatter 32000"',
+     '"reduce_scatter 4000", "reduce_scatter 16000", "reduce_scatter 32000", "all_reduce 2000", "all_reduce 8000"'),
+)  # fmt: skip
+collectives_of_a_step__for_another_name = edited(predictions.collectives_of_a_step, ('"Ada"', '"ada"'))
 
 
 # Sentences that are easily passed over
