@@ -1,6 +1,7 @@
 """Predictions whose programs are drawn for each student: the draw, the marks, and the first answers that count."""
 
 import json
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,17 @@ def test_torch_answers_the_programs_and_few_have_the_same_answer(judge, exercise
     answers = judge.answers(find(exercise), [{"number": number} for number in range(TRIED)])
     assert all(isinstance(each, list) and each and not is_error(each) for each in answers)
     assert len({*map(str, answers)}) >= TRIED - 1
+
+
+@pytest.mark.sweep
+def test_programs_on_the_same_ranks_have_the_answers_that_they_have_alone(monkeypatch):
+    ranks = import_module("autograder.checks.09c_fsdp.predictions")
+    alone = {}
+    for number in range(TRIED):
+        monkeypatch.setattr(ranks, "_answers", {})
+        alone |= ranks.answered([number])
+    monkeypatch.setattr(ranks, "_answers", {})
+    assert ranks.answered(range(TRIED)) == alone and len(alone) == TRIED
 
 
 def test_an_exam_asks_about_programs_that_no_student_has(judge):
