@@ -768,3 +768,65 @@ def _shared_loads(draw: random.Random, _: int) -> str:
     )
     at = f"row, at = tl.program_id(0), tl.arange(0, {block})"
     return f"{at}\na = tl.load(x + row * {width} + at // {by}, mask=at < {block - first})\nb = tl.load({second})"
+
+
+# A language model ----------------------------------------------------------------------------------------------------
+
+
+@grammar("values", "in place", "gradients", "outside")
+def autocast_dtypes(draw: random.Random, kind: str) -> str:
+    """Values under autocast, with in-place operators, with a loss and its gradients, or with lines that are outside of autocast."""
+    names = "abcde" if kind in ("values", "outside") else "abcd"
+    others = draw.sample(["product", "product", "pointwise", "two", "to"], len(names) - 2)
+    later = ["two", *others] if kind != "values" else ["two", "pointwise", *others[1:]]
+    steps = ["product" if draw.random() < 0.6 else "to", *draw.sample(later, len(later))]
+    inside = draw.choice([2, 3]) if kind == "outside" else len(names)
+    lines, values, doubles = list[str](), ["x"], set[str]()
+    for step, name in zip(steps, names, strict=True):
+        value, is_double = _cast_step(draw, step, values, doubles, len(lines) < inside)
+        lines.append(f"{name} = {value}")
+        values.append(name)
+        doubles |= {name} if is_double else set()
+    listed, newest = [*values[1:]], values[-1]
+    if kind == "in place":
+        for place in (draw.choice([2, 3]), draw.choice([0, 0, 1])):
+            pair = [values[place + 1], draw.choice(["x", *values[: place + 1]])]
+            lines.insert(place + 1, draw.choice(["{} += {}", "{}.mul_({})"]).format(*pair))
+        listed.insert(0, "x")
+    else:
+        losses = [f"F.cross_entropy({newest}, tokens)", f"F.mse_loss({newest}, {draw.choice(values[:-1])})"]
+        lines.append(f"loss = {losses[0] if kind == 'outside' else draw.choice(losses)}")
+        listed.append("loss")
+    if kind == "gradients":
+        weight = [", linear.weight"] if any("linear" in line for line in lines) else [""]
+        lines.insert(0, "x.requires_grad_()")
+        listed = ["loss", f"*xp.autograd.grad(loss, [x, {', '.join(values[1:])}{weight[0]}])"]
+    inside = inside if kind == "outside" else len(lines)
+    block = ['with xp.autocast("cpu", dtype=xp.bfloat16):', *(f"    {line}" for line in lines[:inside])]
+    rest = lines[inside:]
+    if kind == "outside" and draw.random() < 0.5:
+        rest = ['    with xp.autocast("cpu", enabled=False):', *(f"        {line}" for line in rest)]
+    return "\n".join([*block, *rest, f"y = [{', '.join(listed)}]"])
+
+
+def _cast_step(draw: random.Random, step: str, values: list[str], doubles: set[str], is_cast: bool) -> tuple[str, bool]:
+    """A value of the newest one, and whether it is of float64. A product has no operands of two dtypes, which would be an error."""
+    newest, other = values[-1], draw.choice(values)
+    is_double = newest in doubles
+    if step == "to":
+        to = draw.choice(["double", "bfloat16"] if newest == "x" or draw.random() < 0.6 else ["float"])
+        return f"{newest}.{to}()", to == "double"
+    if step == "two" and len(values) > 1:
+        other = draw.choice(values[:-1])
+        value = draw.choice(["{0} + {1}", "{1} * {0}", "xp.where({1} > 0, {0}, {1})"]).format(newest, other)
+        return value, is_double or other in doubles
+    if step in ("pointwise", "two"):
+        ones = ["F.gelu({})", "{}.softmax(-1)", "{}.softmax(-1)", "{} * 0.5"]
+        return draw.choice(ones if is_double else [*ones, "norm({})", "norm({})"]).format(newest), is_double
+    if is_double and draw.random() < 0.5:
+        return f"{newest} @ {newest}", True
+    if is_double or not is_cast:
+        return draw.choice([f"linear({newest}.float())", f"{newest}.bfloat16() @ {other}.bfloat16()"]), False
+    other = newest if other in doubles else other
+    product = ["linear({0})", "linear({0})", "{0} @ {1}", "{1} @ {0}", "F.scaled_dot_product_attention({0}, {0}, {1})"]
+    return draw.choice(product).format(newest, other), False

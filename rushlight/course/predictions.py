@@ -748,31 +748,29 @@ def tokenized(program: str) -> int:
     }[program]  # fmt: skip
 
 
-def autocast_dtypes(program: str) -> str:
-    """The dtype of `y` after a program of `CASTS`, which runs within `autocast("cpu", dtype=bfloat16)`.
+def autocast_dtypes() -> dict[str, str | list[str]]:
+    """The dtypes of the tensors in `y` at the end of each of your programs, on a CPU.
 
-    `linear` is `Linear(64, 64)`, `embedding` is `Embedding(64, 64)`, and `norm` is `LayerNorm(64)`. Their parameters are of
-    float32. `x` has the sizes 2, 8 and 64 and is of float32, and `tokens` has the sizes 2 and 8 and is of int64. `optimizer` is an
-    `AdamW` of the parameters of `linear`, and `F` is `torch.nn.functional`.
+    `linear` is `Linear(64, 64)` and `norm` is `LayerNorm(64)`. Their parameters are float32. `x` has the sizes 64 and 64 and is
+    float32, `tokens` has 64 integers, and `F` is `torch.nn.functional`.
 
-    >>> CASTS["example"]
-    'y = linear(x)'
-    >>> autocast_dtypes("example")
-    'bfloat16'
-
-    Args:
-        program: a key of `CASTS`.
+    `draws.programs("autocast_dtypes", "Ada")` has the programs of a student with this name. If under `autocast` `a` is
+    `linear(x)` and `b` is `x + a`, and if `y` is `[a, b]`, the prediction is the list of "bfloat16" and "float32".
 
     Returns:
-        "bfloat16", "float32" or "float64".
+        a dict with your name under "name", and a list of strings under each letter from "a" to "d", and for the second draw
+        from "e" to "h". There is "bfloat16", "float32" or "float64" for each tensor in `y`, in order. `xp.autograd.grad` returns
+        a list of gradients, one for each tensor in its list.
 
-    Source: `aten/src/ATen/autocast_mode.cpp`, the list for the CPU.
+    Source: `aten/src/ATen/autocast_mode.cpp`, the lists for the CPU; `torch/csrc/autograd/engine.cpp`, `validate_outputs`.
     """
     return {
-        "example": "bfloat16", "weight": "float32", "gradient": "float32", "embedding": "float32", "norm": "float32",
-        "activation": "bfloat16", "residual": "float32", "gate": "bfloat16", "product": "float64", "attention": "bfloat16",
-        "weights": "bfloat16", "both": "float32", "loss": "float32", "moment": "float32",
-    }[program]  # fmt: skip
+        "name": "Ada",
+        "a": ["bfloat16", "float32", "float32", "float32", "float32", "float32"],
+        "b": ["bfloat16", "bfloat16", "float64", "float64", "float64", "float64"],
+        "c": ["float32", "bfloat16", "bfloat16", "float32", "float32"],
+        "d": ["float32", "float32", "bfloat16", "float32", "float32", "float32"],
+    }
 
 
 def graphs_of_generation(program: str) -> list[int]:

@@ -11,9 +11,11 @@ import math
 import numpy as np
 
 import rushlight as rl
-from rushlight.course.predictions import CASTS
+from rushlight.course import predictions
 from rushlight.course.sampling import keep_top_k, keep_top_p, new_cache
 from rushlight.course.training import IGNORED, Validation, sum_of_losses
+
+from ..shared import copied
 
 # Training
 
@@ -205,20 +207,17 @@ def resume__by_hand(run, saved):
     run.xp.set_rng_state(generator)
 
 
-def autocast_dtypes__run(program):
-    """It runs the program, on rushlight."""
-    nn = rl.nn
-    names = {"xp": rl, "F": nn.functional, "linear": nn.Linear(64, 64), "embedding": nn.Embedding(64, 64)}
-    names |= {"norm": nn.LayerNorm(64), "x": rl.ones(2, 8, 64), "tokens": rl.ones(2, 8, dtype=rl.int64)}
-    names["optimizer"] = rl.optim.AdamW(names["linear"].parameters())
-    with rl.autocast("cpu", dtype=rl.bfloat16):
-        exec(CASTS[program], names)
-    return str(names["y"].dtype).rpartition(".")[2]
+_autocast_dtypes = copied(predictions.autocast_dtypes)
 
 
-def autocast_dtypes__table(program):
-    low = ("example", "activation", "gate", "attention", "weights")
-    return "float64" if program == "product" else "bfloat16" if program in low else "float32"
+def autocast_dtypes__with_a_second_draw():
+    right = _autocast_dtypes()
+    return {"h": [], "g": [], "f": [], "e": []} | {key: right[key] for key in reversed(right)}
+
+
+def autocast_dtypes__in_tuples():
+    right = _autocast_dtypes()
+    return {key: value if key == "name" else tuple(value) for key, value in right.items()}
 
 
 # Sampling

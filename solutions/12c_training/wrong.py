@@ -190,9 +190,18 @@ resume__takes_from_the_checkpoint = edited(
         "    given, saved = saved, deepcopy(saved)\n    given['scheduler'].pop('_last_lr', None)\n",
     ),
 )
-autocast_dtypes__all_low = edited(autocast_dtypes, ('"norm": "float32"', '"norm": "bfloat16"'))
-autocast_dtypes__as_on_a_gpu = edited(autocast_dtypes, ('"weights": "bfloat16"', '"weights": "float32"'))
-autocast_dtypes__the_sum_is_low = edited(autocast_dtypes, ('"residual": "float32"', '"residual": "bfloat16"'))
+autocast_dtypes__a_norm_as_on_a_gpu = edited(
+    autocast_dtypes, ('["bfloat16", "bfloat16", "float64"', '["bfloat16", "float32", "float64"')
+)
+autocast_dtypes__an_in_place_operator_promotes = edited(
+    autocast_dtypes,
+    (
+        '["float32", "bfloat16", "bfloat16", "float32", "float32"]',
+        '["float32", "float32", "bfloat16", "float32", "float32"]',
+    ),
+)
+autocast_dtypes__for_another_name = edited(autocast_dtypes, ('"Ada"', '"ada"'))
+
 
 # Sampling
 
