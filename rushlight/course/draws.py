@@ -770,6 +770,66 @@ def _shared_loads(draw: random.Random, _: int) -> str:
     return f"{at}\na = tl.load(x + row * {width} + at // {by}, mask=at < {block - first})\nb = tl.load({second})"
 
 
+# Profiles ------------------------------------------------------------------------------------------------------------
+
+ROWS, COLUMNS, GAPS = "rows", "columns", "gaps"  # how a tensor is in memory: contiguous, transposed, or with gaps
+
+
+@grammar("products", "types", "layouts", "numbers")
+def recorded_operators(draw: random.Random, kind: str) -> str:
+    """Four lines with products, conversions of types, transposed tensors, copies, and numbers that Python gets."""
+    steps = {
+        "products": ["product", draw.choice(["layout", "pointwise"]), "product", draw.choice(["type", "pointwise"])],
+        "types": ["type", draw.choice(["layout", "product"]), "type", draw.choice(["pointwise", "number"])],
+        "layouts": ["strided", draw.choice(["pointwise", "copy"]), draw.choice(["strided", "pointwise"]), "copy"],
+        "numbers": [*draw.sample(["product", "layout", "type", "pointwise"], 3), "number"],
+    }[kind]
+    three = kind in ("products", "numbers") and draw.random() < 0.5
+    newest, sizes = draw.choice([("x", (4, 8)), ("w", (6, 8)), ("v", (8, 6))]) if not three else ("batch", (2, 4, 8))
+    layout = ROWS
+    lines = list[str]()
+    for step, name in zip(steps, "abcd", strict=True):
+        call, sizes, layout = _recorded_step(draw, step, sizes, layout)
+        lines.append(f"{name} = {call.format(newest)}")
+        newest = name
+    return "\n".join(lines)
+
+
+def _recorded_step(
+    draw: random.Random, step: str, sizes: tuple[int, ...], layout: str
+) -> tuple[str, tuple[int, ...], str]:
+    """A call on a tensor with these sizes, and the sizes and the layout of its result."""
+    *rows, last = sizes
+    if step == "product":
+        calls = {
+            8: ["F.linear({}, w, bias)", "F.linear({}, w)", "{} @ v"],
+            6: ["F.linear({}, v)", "{} @ w"],
+            4: ["{} @ x"],
+        }
+        return draw.choice(calls[last]), (*rows, 6 if last == 8 else 8), ROWS
+    if step == "type":
+        same = draw.random() < 0.4
+        call = draw.choice(
+            ["{}.float()", "{}.to(xp.float32)"] if same else ["{}.double().float()", "{}.half().float()"]
+        )
+        return call, sizes, COLUMNS if layout == COLUMNS else layout if same else ROWS
+    if step == "number":
+        return draw.choice(["{}.sum().item()", "float({}.sum())", "{}.sum(-1)"]), (), ROWS
+    if step == "pointwise":
+        ones = ["{}.relu()", "{}.exp()", "{}.sin()"] + ["{}.softmax(-1)"] * (layout == ROWS)
+        return draw.choice(ones), sizes, COLUMNS if layout == COLUMNS else ROWS
+    if len(sizes) == 3:
+        return draw.choice(["{}.flatten(0, 1)", f"{{}}.reshape(8, {last})"]), (8, last), ROWS
+    copies, strided = [("{}.contiguous()", sizes, ROWS)], list[tuple[str, tuple[int, ...], str]]()
+    if last != rows[0]:
+        copies += [(f"{{}}.reshape({last}, {rows[0]})", (last, *rows), ROWS)] * 2
+    if layout != GAPS:
+        strided += [("{}.t()", (last, *rows), COLUMNS if layout == ROWS else ROWS)] * 2
+    if layout == ROWS and last > 4:
+        strided += [("{}[:, :4]", (*rows, 4), GAPS)] * 2
+    return draw.choice({"copy": copies, "strided": strided or copies}.get(step, copies + strided))
+
+
 # A language model ----------------------------------------------------------------------------------------------------
 
 

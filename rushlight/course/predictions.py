@@ -652,42 +652,47 @@ def attended(program: str) -> list[float | None]:
     }[program]
 
 
-def recorded_operators(program: str) -> list[str]:
-    """The operators among the `events()` of torch's profiler for a line of `RECORDED`, on a CPU, without gradients.
+def recorded_operators() -> dict[str, str | list[str]]:
+    """The operators among the `events()` of torch's profiler for each of your programs, on a CPU, without gradients.
 
-    `x` is a tensor with 4 rows and 8 columns, `w` has 6 and 8, `v` has 8 and 6, `b` has 6 elements, and `batch` has the sizes
-    2, 4 and 8. All are contiguous, of float32, and `F` is `torch.nn.functional`. An operator that another one calls is
-    recorded after it. `events()` has removed each event that is the only child of an event with the same name. The operators in
-    `NOT_SHOWN` are left out.
+    `x` has 4 rows and 8 columns, `w` has 6 and 8, `v` has 8 and 6, `bias` has 6 elements, and `batch` has the sizes 2, 4 and 8.
+    All are contiguous and float32, and `F` is `torch.nn.functional`. An operator that another one calls is recorded after it.
+    `events()` has removed each event that is the only child of an event with the same name. The operators in `NOT_SHOWN` are
+    left out.
 
-    >>> RECORDED["example"]
-    'F.softmax(x, dim=1)'
-    >>> recorded_operators("example")
-    ['softmax', '_softmax']
-
-    Args:
-        program: a key of `RECORDED`.
+    `draws.programs("recorded_operators", "Ada")` has the programs of a student with this name. For `a = x.softmax(-1)` and then
+    `b = a.half()`, the prediction is the list of "softmax", "_softmax", "to" and "_to_copy".
 
     Returns:
-        a list or a tuple of names in the order in which they begin, without `aten::`.
+        a dict with your name under "name", and a list of strings under each letter from "a" to "d", and for the second draw
+        from "e" to "h". It has the names of the operators in the order in which they begin, without `aten::`.
 
     Source: `aten/src/ATen/native/LinearAlgebra.cpp`, `Linear.cpp`, `TensorConversions.cpp`, `TensorShape.cpp`;
     `tools/autograd/templates/python_variable_methods.cpp`.
     """
     return {
-        "example": ["softmax", "_softmax"],
-        "linear": ["linear", "t", "addmm"],
-        "no bias": ["linear", "t", "matmul", "mm"],
-        "product": ["matmul", "mm"],
-        "batch": ["matmul", "reshape", "view", "mm", "_unsafe_view"],
-        "same type": ["to"],
-        "half": ["to", "_to_copy"],
-        "contiguous": [],
-        "columns": ["t", "contiguous", "clone"],
-        "rows": ["reshape", "view"],
-        "columns in rows": ["t", "reshape", "clone", "_unsafe_view"],
-        "number": ["sum", "item", "_local_scalar_dense"],
-    }[program]
+        "name": "Ada",
+        "a": ["to", "matmul", "mm", "to", "exp"],
+        "b": ["slice", "contiguous", "clone", "sin"],
+        "c": ["to", "linear", "t", "addmm", "relu", "clamp_min", "sum", "item", "_local_scalar_dense"],
+        "d": [
+            "linear",
+            "t",
+            "matmul",
+            "reshape",
+            "view",
+            "mm",
+            "_unsafe_view",
+            "reshape",
+            "view",
+            "matmul",
+            "mm",
+            "to",
+            "_to_copy",
+            "to",
+            "_to_copy",
+        ],
+    }
 
 
 def host_times(program: str) -> int:

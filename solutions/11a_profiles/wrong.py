@@ -7,6 +7,7 @@ import math
 from statistics import fmean, median, pstdev
 
 from rushlight.autograd.profiler_util import average_events, device_times, find_parents
+from rushlight.course import predictions
 from rushlight.profiler._utils import busy_and_gaps, critical_path, queue_depths, what_to_change
 from rushlight.profiler.profiler import schedule_action
 from rushlight.utils.benchmark.utils.common import MAX_SIGNIFICANT_FIGURES, MIN_CONFIDENCE_INTERVAL, significant_figures
@@ -127,19 +128,14 @@ average_events__never_negative = edited(
 )
 
 
-def recorded_operators__always_copies(program):
-    known = {
-        "same type": ["to", "_to_copy"],
-        "contiguous": ["contiguous"],
-        "rows": ["reshape", "clone", "_unsafe_view"],
-    }
-    return known.get(program, ["matmul", "mm"])
-
-
-def recorded_operators__only_kernels(program):
-    return {"linear": ["addmm"], "no bias": ["mm"], "product": ["mm"], "batch": ["mm"], "number": ["sum"]}.get(
-        program, []
-    )
+recorded_operators__converts_the_same_type = edited(
+    predictions.recorded_operators,
+    ('["to", "matmul", "mm", "to", ', '["to", "_to_copy", "matmul", "mm", "to", "_to_copy", '),
+)
+recorded_operators__copies_what_is_contiguous = edited(
+    predictions.recorded_operators, ('"sin"]', '"sin", "contiguous", "clone"]')
+)
+recorded_operators__for_another_name = edited(predictions.recorded_operators, ('"Ada"', '"ada"'))
 
 
 schedule_action__saves_each = edited(

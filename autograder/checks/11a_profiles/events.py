@@ -6,10 +6,11 @@ from __future__ import annotations
 import warnings
 from importlib import import_module
 
-from rushlight.course.predictions import NOT_SHOWN, RECORDED
+from rushlight.course import draws
+from rushlight.course.predictions import NOT_SHOWN
 
 from ...engine.check import program
-from ..cases import drawn, is_torch, listed, predicted, rows, several, when
+from ..cases import PARTS, drawn, is_torch, listed, predicting, rows, several, when
 
 # The tree ------------------------------------------------------------------------------------------------------------
 
@@ -147,23 +148,19 @@ def _with_parents(events, backwards):
 # What is recorded ----------------------------------------------------------------------------------------------------
 
 
-@program("course.predictions.recorded_operators", **predicted(RECORDED, draws=len(RECORDED)))
-def operators(rl, program):
-    return list(rl.course.predictions.recorded_operators(program))
+for part in PARTS:
+
+    @program(f"course.predictions.recorded_operators{part}", **predicting("recorded_operators", part))
+    def recorded_operators(rl, number=0):
+        return rl.course.predictions.recorded_operators()
 
 
-@operators.oracle
-def _(torch, program):
-    names = {
-        "torch": torch,
-        "F": torch.nn.functional,
-        "x": torch.ones(4, 8),
-        "w": torch.ones(6, 8),
-        "v": torch.ones(8, 6),
-    }
-    names |= {"b": torch.ones(6), "batch": torch.ones(2, 4, 8)}
+@recorded_operators.oracle
+def operators_of_events(torch, number=0):
+    names = {"xp": torch, "F": torch.nn.functional, "x": torch.ones(4, 8), "w": torch.ones(6, 8), "v": torch.ones(8, 6)}
+    names |= {"bias": torch.ones(6), "batch": torch.ones(2, 4, 8)}
     with _quiet(torch).profile() as found, torch.profiler.record_function("program"):
-        eval(RECORDED[program], names)
+        exec(draws.program("recorded_operators", number), names)
     shown = [event.name.removeprefix("aten::") for event in found.events() if event.name.startswith("aten::")]
     return [name for name in shown if name not in NOT_SHOWN]
 
