@@ -56,7 +56,8 @@ def breaks_compute_table_entry() -> list[dict[str, str | list[str]]]:
     - `fallthroughs`: those of the kernels that are `FALLTHROUGH`;
     - `key`: the key whose entry is computed, one of `RUNTIME_KEYS`, or `Undefined`.
 
-    The fallbacks are `rl.dispatch.fallbacks`. A case catches each body that does not agree with torch. A list has at most 8 names.
+    A fallthrough counts as a kernel. The fallbacks are `rl.dispatch.fallbacks`. A case catches each body that does not agree with
+    torch. A list has at most 8 names.
 
     Returns:
         at most 6 cases, each a dict such as `{"kernels": ["CPU", "Autograd"], "fallthroughs": [], "key": "AutogradCPU"}`.
@@ -81,7 +82,8 @@ def breaks_coalesce_dimensions() -> list[dict[str, list]]:
     A case is a loop: its sizes, the innermost first, and a list of strides for each operand. Torch joins two dimensions if it has a
     view of every operand with the two flattened. A case counts if it has operands and no size of 0, if torch makes tensors of it,
     and if the right body agrees with torch. It catches each body that does not agree. Strides of dimensions of size 1 are not
-    compared. Sizes and strides are less than 2**31, and a list has at most 8 items.
+    compared. Strides are not negative, and elements may overlap. Sizes and strides are less than 2**31, and a list has at most 8
+    items.
 
     Returns:
         at most 5 cases, each a dict such as `{"sizes": [3, 2], "operand_strides": [[1, 3], [0, 1]]}`.
@@ -196,8 +198,9 @@ def breaks_recording() -> list[dict[str, list[str]]]:
 def breaks_cosine_annealing() -> list[dict[str, float]]:
     """Cases on which wrong bodies of `schedules.cosine_annealing` give another result than torch.
 
-    A case counts if the right body agrees with torch, which refuses a negative `lr`. It catches each body that does not agree. The
-    rates are floats, and the two counts are ints from 1 to 2**31 - 1.
+    A case counts if the right body agrees with torch. It catches each body that does not agree, which means by more than one
+    millionth of the larger result and by more than 1e-7. The rates are floats, also negative ones, and the two counts are ints from
+    1 to 2**31 - 1.
 
     Returns:
         at most 4 cases, each a dict such as `{"lr": 0.5, "base_lr": 1.0, "last_epoch": 3, "T_max": 4, "eta_min": 0.0}`.
@@ -216,8 +219,8 @@ def breaks_named_members() -> list[dict[str, list[list[int]] | str | bool]]:
 
     A case counts if it describes modules and the right body agrees with torch. It catches each body that does not agree. There are
     1 to 8 modules. `members` has the parameters of each, at most 8 numbers less than 2**31. An equal number is the same parameter,
-    and a negative one is None. `children` has the numbers of the modules in each, which are larger than its own number. There are
-    at most 8 in all.
+    and a negative one is None. `children` has the numbers of the modules in each, which are larger than its own number. A
+    module may occur several times, and there are at most 8 children in all.
 
     Returns:
         at most 4 cases, each a dict such as `{"members": [[], [0]], "children": [[1], []], "prefix": "model", "recurse": True,
