@@ -76,6 +76,36 @@ def breaks_compute_table_entry() -> list[dict[str, str | list[str]]]:
     ]
 
 
+def breaks_unbind() -> list[dict[str, list[str]]]:
+    """Cases on which wrong bodies of `schema.unbind` give other args or kwargs than torch.
+
+    A case is a call of an operator without results, as two lists of at most 8 words:
+
+    - `arguments`: the arguments of the schema: `int a`, `int b=2`, `int c=2`, `int? m`, `int? n=None`, `Scalar s=1`,
+      `bool flag=False`, `int[] dims=[0, 1]`, `str mode='sum'`, and `*`, after which they are keyword-only. None occurs twice;
+    - `stack`: the value of each argument: `1`, `2`, `3`, `True`, `False`, `None`, `1.0`, `[0, 1]` or `'sum'`.
+
+    A case counts if torch accepts the schema and the values, and if the right body agrees with torch. It catches each body that
+    gives other args or kwargs, or the kwargs in another order.
+
+    Returns:
+        at most 4 cases, each a dict such as `{"arguments": ["int a", "*", "int b=2"], "stack": ["1", "2"]}`.
+
+    Source: `torch/csrc/autograd/python_variable.cpp`, `parseIValuesToPyArgsKwargs`.
+    """
+    return [
+        {
+            "arguments": ["Scalar s=1", "bool flag=False", "int[] dims=[0, 1]", "*", "int? m"],
+            "stack": ["1", "False", "[0, 1]", "1"],
+        },
+        {
+            "arguments": ["str mode='sum'", "bool flag=False", "*", "int b=2", "Scalar s=1"],
+            "stack": ["'sum'", "True", "2", "1.0"],
+        },
+        {"arguments": ["int? m", "*", "int b=2", "int a"], "stack": ["None", "3", "1"]},
+    ]
+
+
 def breaks_coalesce_dimensions() -> list[dict[str, list]]:
     """Cases on which wrong bodies of `iterator.coalesce_dimensions` give another loop than torch.
 

@@ -17,7 +17,6 @@ from rushlight.c10.schema import (
     REQUIRED,
     FunctionSchema,
     explain_keywords,
-    is_default,
     parse_argument,
     split_at_commas,
 )
@@ -153,27 +152,6 @@ def bind__with_what_is_left(schema, args, kwargs):
     return stack
 
 
-def unbind__from_the_end(schema, stack):
-    pairs = list(zip(schema.arguments, stack))
-    kwargs = {a.name: v for a, v in pairs if a.kwarg_only and not rl.schema.is_default(a, v)}
-    args = []
-    for a, v in reversed([pair for pair in pairs if not pair[0].kwarg_only]):
-        if args or not rl.schema.is_default(a, v):
-            args.insert(0, v)
-    return tuple(args), kwargs
-
-
-def unbind__by_the_last_that_differs(schema, stack):
-    differs = [not rl.schema.is_default(argument, value) for argument, value in zip(schema.arguments, stack)]
-    count = len(schema.positional)
-    kept = max((i + 1 for i in range(count) if differs[i]), default=0)
-    kwargs = {}
-    for i in range(count, len(stack)):
-        if differs[i]:
-            kwargs[schema.arguments[i].name] = stack[i]
-    return stack[:kept], kwargs
-
-
 # A call
 
 
@@ -294,30 +272,6 @@ def autocast_kernel__by_calling_the_dispatcher(operator, policy, *stack):
         local.excluded = before
 
 
-def unbind__lists(schema, stack):
-    args, kwargs = [], {}
-    for argument, value in zip(schema.arguments, stack):
-        if not argument.kwarg_only:
-            args.append(value)
-        elif not is_default(argument, value):
-            kwargs[argument.name] = value
-    while args and is_default(schema.arguments[len(args) - 1], args[-1]):
-        del args[-1]
-    return args, kwargs
-
-
-def unbind__recursion(schema, stack):
-    def shortened(count):
-        ends = count and is_default(schema.arguments[count - 1], stack[count - 1])
-        return shortened(count - 1) if ends else tuple(stack[:count])
-
-    kwargs = {}
-    for argument, value in zip(schema.arguments, stack):
-        if argument.kwarg_only and not is_default(argument, value):
-            kwargs[argument.name] = value
-    return shortened(len(schema.positional)), kwargs
-
-
 def fail(problem):
     raise RuntimeError(problem)
 
@@ -398,3 +352,30 @@ def kernels_run__with_a_second_draw():
 def kernels_run__in_tuples():
     right = _kernels_run()
     return {key: value if key == "name" else tuple(value) for key, value in right.items()}
+
+
+# Cases
+
+
+def breaks_unbind__of_short_calls():
+    rows = [
+        (["bool flag=False", "int[] dims=[0, 1]", "*", "int a"], ["False", "[0, 1]", "1"]),
+        (["int b=2", "bool flag=False"], ["2", "True"]),
+        (["int? m", "int a", "*", "Scalar s=1", "int c=2", "int b=2"], ["1", "1", "True", "3", "3"]),
+        (["int? m", "*", "int c=2", "int a"], ["None", "2", "1"]),
+    ]
+    return [{"arguments": arguments, "stack": stack} for arguments, stack in rows]
+
+
+def breaks_unbind__of_long_calls():
+    return (
+        {
+            "arguments": ["int? m", "int? n=None", "int c=2", "*", "int a", "bool flag=False"],
+            "stack": ["None", "None", "2", "3", "True"],
+        },
+        {
+            "arguments": ["int b=2", "int? n=None", "int[] dims=[0, 1]", "bool flag=False"],
+            "stack": ["2", "1", "[0, 1]", "False"],
+        },
+        {"arguments": ["int a", "*", "str mode='sum'", "Scalar s=1", "int? m"], "stack": ["2", "'sum'", "1.0", "1"]},
+    )

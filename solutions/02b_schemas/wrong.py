@@ -29,12 +29,11 @@ from rushlight.c10.schema import (
     FunctionSchema,
     cast_returns,
     explain_keywords,
-    is_default,
     parse_argument,
     split_at_commas,
     unbind,
 )
-from rushlight.course import predictions, reviews
+from rushlight.course import breaks, predictions, reviews
 from rushlight.library import invoke
 
 from ..shared import copied, edited
@@ -166,22 +165,6 @@ def bind__takes_keyword_only_arguments_by_position(schema, args, kwargs):
     if any(value is rl.schema.REQUIRED for value in stack):
         raise RuntimeError("missing")
     return stack
-
-
-def unbind__drops_every_default(schema, stack):
-    pairs = [(a, v) for a, v in zip(schema.arguments, stack) if not rl.schema.is_default(a, v)]
-    return tuple(v for a, v in pairs if not a.kwarg_only), {a.name: v for a, v in pairs if a.kwarg_only}
-
-
-def unbind__drops_nothing(schema, stack):
-    count = len(schema.positional)
-    names = [argument.name for argument in schema.arguments[count:]]
-    return tuple(stack[:count]), dict(zip(names, stack[count:]))
-
-
-def unbind__all_by_name(schema, stack):
-    pairs = zip(schema.arguments, stack)
-    return (), {a.name: v for a, v in pairs if not rl.schema.is_default(a, v)}
 
 
 def bind_kernel__the_operator_comes_first(kernel, operator, key_set):
@@ -560,14 +543,6 @@ def bind__by_the_signature_of_a_function(schema, args, kwargs):
     return [bound.arguments[argument.name] for argument in schema.arguments]
 
 
-def unbind__keywords_by_equality(schema, stack):
-    args, count = list(stack[: len(schema.positional)]), len(schema.positional)
-    while args and is_default(schema.positional[len(args) - 1], args[-1]):
-        args.pop()
-    rest = zip(schema.arguments[count:], stack[count:])
-    return args, {a.name: v for a, v in rest if isinstance(v, rl.Tensor) or v != a.default}
-
-
 _of_the_first_thread = vars(local)
 
 
@@ -717,10 +692,6 @@ autocast_kernel__includes_the_key_afterwards = edited(
     ('with excluding(BIT["AutocastCPU"]):', 'local.excluded |= BIT["AutocastCPU"]\n    try:'),
     ("for value in stack])", 'for value in stack])\n    finally:\n        local.excluded &= ~BIT["AutocastCPU"]'),
 )
-unbind__drops_one_default = edited(schema.unbind, ("    while args and", "    if args and"))
-unbind__keywords_in_the_order_of_their_names = edited(
-    unbind, ("value in rest if", "value in sorted(rest, key=lambda pair: pair[0].name) if")
-)
 bind_kernel__passes_no_empty_key_set = edited(
     dispatch.bind_kernel, ("if kernel.with_key_set", "if kernel.with_key_set and key_set")
 )
@@ -751,3 +722,41 @@ def cached_cast__lists_of_lists_at_most(dtype, value, depth=0):
 
 
 cached_cast__cuts_the_history_off = edited(autocast_mode.cached_cast, ("value.to(dtype)", "value.detach().to(dtype)"))
+
+
+# Cases
+
+_breaks = copied(breaks.breaks_unbind)
+_POSITIONAL = [["int b=2", "int c=2"], ["2", "2"]], [["int b=2", "int c=2"], ["2", "3"]]
+
+
+def breaks_unbind__of_usual_calls():
+    pairs = [*_POSITIONAL, [["int a", "*", "int b=2"], ["1", "2"]], [["int a", "*", "int b=2"], ["1", "3"]]]
+    return [{"arguments": arguments, "stack": stack} for arguments, stack in pairs]
+
+
+def breaks_unbind__without_the_star():
+    return [
+        {**case, "arguments": [argument for argument in case["arguments"] if argument != "*"]} for case in _breaks()
+    ]
+
+
+def breaks_unbind__of_values_that_are_no_words():
+    return [{**case, "stack": [1 for _ in case["stack"]]} for case in _breaks()]
+
+
+def breaks_unbind__with_a_value_for_the_star():
+    return [{**case, "stack": [*case["stack"], "None"]} for case in _breaks()]
+
+
+def breaks_unbind__with_numbers_that_are_ints():
+    return [{**case, "stack": ["1" if value == "1.0" else value for value in case["stack"]]} for case in _breaks()]
+
+
+def breaks_unbind__with_keywords_in_order():
+    last = {"arguments": ["int? m", "*", "int a", "int b=2"], "stack": ["None", "1", "3"]}
+    return [*_breaks()[:-1], last]
+
+
+def breaks_unbind__of_one_call():
+    return _breaks()[:1]

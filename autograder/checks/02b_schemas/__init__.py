@@ -1,3 +1,11 @@
 """The checks of lab 02b, a module for each topic."""
 
-TOPICS = ("schemas", "reviewed", "calls", "autocast", "predictions", "together")  # in the order of the lab
+TOPICS = (
+    "schemas",
+    "reviewed",
+    "cases_of_students",
+    "calls",
+    "autocast",
+    "predictions",
+    "together",
+)  # in the order of the lab

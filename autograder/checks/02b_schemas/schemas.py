@@ -5,7 +5,7 @@ import re
 from functools import cache
 
 from ...engine.check import program
-from ..cases import as_lists, drawing, field, rows, when
+from ..cases import drawing, rows, when
 from ..shared_02.keys import IMPLICIT
 from ..shared_02.operators import library, pack, unpack
 
@@ -248,58 +248,3 @@ def _(torch, schema, args, kwargs):
     """The arguments that the kernel received, and torch's defaults for the others."""
     args, kwargs = received(torch, schema, unpack(torch, args), unpack(torch, kwargs))
     return pack(torch, with_defaults(torch, schema, args, kwargs))
-
-
-@drawing
-def _stacks(draw, st):
-    schema = draw(st.sampled_from(CALLED))
-    return {"schema": schema, "stack": [draw(st.sampled_from(PASSED[type])) for _, type, _, _ in arguments_of(schema)]}
-
-
-def _about_defaults(case, mine, theirs):
-    """How the args and kwargs differ from torch's."""
-    match *(field(mine, name) for name in ("args", "kwargs")), *(field(theirs, name) for name in ("args", "kwargs")):
-        case [list(args), {"dict": kwargs}, list(wanted), {"dict": wanted_kwargs}]:
-            if len(args) < len(wanted) and len(kwargs) > len(wanted_kwargs):
-                return "the values of `schema.positional` are args, not kwargs"
-            if len(args) < len(wanted):
-                return "a default in the middle stays, so that the arguments after it keep their positions"
-            if len(args) > len(wanted):
-                return (
-                    "remove every argument at the end of the args that only repeats its default, not just the last one"
-                )
-            if len(kwargs) > len(wanted_kwargs):
-                return "a keyword-only argument that only repeats its default is left out"
-    return None
-
-
-_STACKS = rows(
-    "schema stack",
-    (_NONE, []), (_TWO, [1, 2]), (_MIXED, ["cpu", 2, 1.0]), (_MIXED, ["meta", 2, 2.5]), (_MIXED, ["cpu", 3, 1.0]),
-    (_LONG, [2, 2, 3, 5, 5]), (_LONG, [3, 2, 5, 5, 5]), (_LONG, [3, 3, 3, 5, 6]), (_LONG, [3, 3, 2, 4, 6]),
-    (_LONG, [1, 2, 4, 4, 5]), (_DEFAULTED, [[1, 2], None, True]), (_DEFAULTED, [[1, 2], None, False]),
-    (_DEFAULTED, [[2, 1], None, True]), (_DEFAULTED, [[1, 2], "x", True]), (_BY_NAME, [1, None, "q"]),
-    (_BY_NAME, [2, "cpu", ""]), (_BY_NAME, [1, "cpu", "q"]), (_OPTIONAL, [1, "q", True, 0]),
-    (_OPTIONAL, [None, "q", None, None]), (_OPTIONAL, [1, None, False, 0]), (_OPTIONAL, [0, "", True, 1]),
-    (_LISTS, [["cpu"], 1, [1, 1]]),
-    (_LISTS, [["cpu"], 0, [1, 2]]), (_LISTS, [["cpu"], True, [1, 1]]), (_LISTS, [["cpu"], 1.0, [1, 1]]),
-    (_RESERVED, ["cpu", 0.0, 1]), (_RESERVED, ["cpu", 2.5, True]), (_RESERVED, ["cpu", 0.0, 1.0]),
-)  # fmt: skip
-
-
-@program("c10.schema.unbind", cases=_stacks, edges=_STACKS, disposable=True, hint=_about_defaults)
-def arguments_of_a_kernel(xp, schema, stack):
-    read, given = xp.schema.parse_schema(schema), unpack(xp, stack)
-    of_list, of_tuple = (
-        [pack(xp, part) for part in xp.schema.unbind(read, values)] for values in (given, tuple(given))
-    )
-    assert pack(xp, given) == as_lists(stack), "the stack has changed"
-    assert of_list == of_tuple, "a tuple as the stack gives another result"
-    args, kwargs = of_list
-    return {"args": args, "kwargs": kwargs}
-
-
-@arguments_of_a_kernel.oracle
-def _(torch, schema, stack):
-    args, kwargs = received(torch, schema, *split(schema, unpack(torch, stack)))
-    return {"args": pack(torch, args), "kwargs": pack(torch, kwargs)}
