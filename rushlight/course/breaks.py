@@ -453,6 +453,38 @@ def breaks_fused_operations() -> list[dict[str, list[str]]]:
     ]
 
 
+def breaks_can_fuse() -> list[dict[str, str | list[str]]]:
+    """Cases on which wrong bodies of `inductor.scheduler.can_fuse` fuse other loop nests than torch.
+
+    A case is two loop nests over the same two loops, `for i in range(2): for j in range(3):`. It has for each of them
+
+    - `first_reads` and `second_reads`: the elements that one iteration reads, at most 8;
+    - `first_writes` and `second_writes`: the element that it writes.
+
+    An element is a buffer, `a`, `b` or `c`, and an index: `[i, j]`, `[j, i]`, `[i, j + 1]` or `[i]`. A nest that writes an element
+    `[i]` is a reduction: it sums over j.
+
+    A case catches each body that allows what torch refuses, or refuses what torch allows.
+
+    Returns:
+        at most 6 cases, each a dict such as `{"first_reads": ["c[i, j]"], "first_writes": "a[i, j]", "second_reads": ["a[i, j]"],
+        "second_writes": "b[i, j]"}`.
+
+    Source: `torch/_inductor/scheduler.py`, `Scheduler.can_fuse_vertical`, `fusable_read_and_write`.
+    """
+    keys = ("first_reads", "first_writes", "second_reads", "second_writes")
+    return [
+        dict(zip(keys, row))
+        for row in [
+            ([], "a[i, j]", [], "a[i, j]"),
+            ([], "a[i, j]", [], "a[j, i]"),
+            (["c[i, j]"], "a[i]", ["a[i]", "b[i, j]", "c[j, i]"], "b[j, i]"),
+            (["c[i, j]"], "a[i, j]", ["a[i, j + 1]", "a[i, j]"], "c[i, j]"),
+            (["c[j, i]"], "a[i, j]", [], "c[i, j]"),
+        ]
+    ]
+
+
 def breaks_take_over() -> list[dict[str, list]]:
     """Cases on which wrong bodies of `inductor.memory.take_over` reuse other buffers than torch.
 

@@ -10,7 +10,6 @@ from rushlight.aten.native.views import broadcast_shapes
 from rushlight.aten.strided import contiguous_strides
 from rushlight.c10.dtypes import result_type
 from rushlight.inductor import ir
-from rushlight.inductor.dependencies import extract_read_writes
 from rushlight.inductor.index import ZERO, Index, element_index, quotient, remainder
 from rushlight.inductor.ir import Pointwise, Reduction
 
@@ -177,28 +176,31 @@ def reduction__with_dictionaries(kind, operand, dims, keepdim, dtype=None):
     return Reduction(kept, into, inner, tuple(map(sizes.get, gone)), kind)
 
 
-def can_fuse__with_sets(first, second):
-    reads, (writes, later) = (
-        zip(extract_read_writes(first), extract_read_writes(second)),
-        (extract_read_writes(first)[1], extract_read_writes(second)[1]),
+def breaks_can_fuse__one_kind_of_arrow_in_each():
+    rows = [
+        ([], "b[j, i]", [], "b[i, j]"),
+        (["c[j, i]"], "b[i]", [], "b[i]"),
+        (["a[i, j]"], "c[i]", ["c[i]", "b[i, j]"], "b[j, i]"),
+        (["a[i, j]"], "c[i, j]", ["a[j, i]"], "b[i, j]"),
+        (["b[i, j]"], "a[i, j + 1]", ["a[i, j]", "a[i, j + 1]"], "b[i, j]"),
+        (["a[i]", "b[j, i]"], "c[i, j]", [], "b[i, j]"),
+    ]
+    return [{**_nest("first", *row[:2]), **_nest("second", *row[2:])} for row in rows]
+
+
+def _nest(which, reads, writes):
+    return {f"{which}_reads": reads, f"{which}_writes": writes}
+
+
+def breaks_can_fuse__many_arrows_in_each():
+    row, last = ("b[i, j]", "b[j, i]", "c[i]", "c[i, j + 1]"), ["c[i, j]", "c[i, j + 1]"]
+    return (
+        _nest("first", [], "a[i]") | _nest("second", ["a[i]"], "a[j, i]"),
+        _nest("first", ["a[i]"], "a[i]") | _nest("second", ["a[i]"], "a[i]"),
+        _nest("first", row[:1], "a[i]") | _nest("second", ["a[i]", *row[1:]], "c[i, j]"),
+        _nest("first", ["b[i, j]"], "c[i, j + 1]") | _nest("second", last, "b[i, j]"),
+        _nest("first", ["a[j, i]"], "b[i, j + 1]") | _nest("second", last, "a[i, j]"),
     )
-    first_reads, second_reads = (set(side) for side in next(iter(reads)))
-    if writes.buffer == later.buffer:
-        return False
-    forth = {read for read in second_reads if read.buffer == writes.buffer}
-    back = {read for read in first_reads if read.buffer == later.buffer}
-    return forth <= {writes} and back <= {later}
-
-
-def can_fuse__one_conflict_after_another(first, second):
-    (before, put), (after, get) = extract_read_writes(first), extract_read_writes(second)
-    if put.buffer == get.buffer:
-        return False
-    for reads, write in ((after, put), (before, get)):
-        for read in reads:
-            if read.buffer == write.buffer and read.index != write.index:
-                return False
-    return True
 
 
 def generated_by__by_match(line):

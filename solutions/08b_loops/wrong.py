@@ -7,10 +7,9 @@ import math
 
 from rushlight.aten.native.views import broadcast_shapes
 from rushlight.c10.dtypes import result_type
-from rushlight.course import reviews
+from rushlight.course import breaks, reviews
 from rushlight.course.predictions import generated_by
 from rushlight.inductor import ir, lowering
-from rushlight.inductor.dependencies import extract_read_writes
 from rushlight.inductor.index import (
     ZERO,
     element_index,
@@ -219,67 +218,49 @@ def reduction__converts_the_result_only(kind, operand, dims, keepdim, dtype=None
     return Reduction(sizes, dtype or operand.dtype, inner, tuple(operand.sizes[dim] for dim in gone), kind)
 
 
-def can_fuse__looks_forth_only(first, second):
-    _, first_write = extract_read_writes(first)
-    reads, second_write = extract_read_writes(second)
-    same = all(read == first_write for read in reads if read.buffer == first_write.buffer)
-    return same and first_write.buffer != second_write.buffer
+_breaks = copied(breaks.breaks_can_fuse)
 
 
-def can_fuse__is_content_with_one_read_in_place(first, second):
-    first_reads, first_write = extract_read_writes(first)
-    second_reads, second_write = extract_read_writes(second)
-    if first_write.buffer == second_write.buffer:
-        return False
-    for reads, write in ((second_reads, first_write), (first_reads, second_write)):
-        touched = [read for read in reads if read.buffer == write.buffer]
-        if touched and write not in touched:
-            return False
-    return True
+def breaks_can_fuse__of_usual_nests():
+    reads = ["c[i, j]"]
+    return [
+        {"first_reads": reads, "first_writes": "a[i, j]", "second_reads": [second], "second_writes": "b[i, j]"}
+        for second in ("a[i, j]", "a[j, i]", "c[i, j]", "c[j, i]")
+    ]
 
 
-def can_fuse__compares_all_indices(first, second):
-    first_reads, first_write = extract_read_writes(first)
-    second_reads, second_write = extract_read_writes(second)
-    indices = {access.index for access in (*first_reads, first_write, *second_reads, second_write)}
-    return len(indices) == 1 and first_write.buffer != second_write.buffer
+def breaks_can_fuse__with_nests_in_the_other_order():
+    return [
+        {
+            "first_reads": case["second_reads"],
+            "first_writes": case["second_writes"],
+            "second_reads": case["first_reads"],
+            "second_writes": case["first_writes"],
+        }
+        for case in _breaks()
+    ]
 
 
-def can_fuse__refuses_every_dependency(first, second):
-    first_reads, first_write = extract_read_writes(first)
-    second_reads, second_write = extract_read_writes(second)
-    names = {read.buffer for read in second_reads} | {second_write.buffer}
-    return first_write.buffer not in names and second_write.buffer not in {read.buffer for read in first_reads}
+def breaks_can_fuse__without_offsets():
+    return [
+        {**case, "second_reads": [read.replace("j + 1", "j") for read in case["second_reads"]]} for case in _breaks()
+    ]
 
 
-def can_fuse__lets_both_write_one_buffer(first, second):
-    first_reads, first_write = extract_read_writes(first)
-    second_reads, second_write = extract_read_writes(second)
-    forth = all(read == first_write for read in second_reads if read.buffer == first_write.buffer)
-    return forth and all(read == second_write for read in first_reads if read.buffer == second_write.buffer)
+def breaks_can_fuse__without_reductions():
+    return [{**case, "first_writes": "a[i, j]"} for case in _breaks()]
 
 
-def _fusable(first, second):
-    (first_reads, first_write), (second_reads, second_write) = extract_read_writes(first), extract_read_writes(second)
-    forth = all(read == first_write for read in second_reads if read.buffer == first_write.buffer)
-    back = all(read == second_write for read in first_reads if read.buffer == second_write.buffer)
-    return forth and back and first_write.buffer != second_write.buffer
+def breaks_can_fuse__of_nests_that_share_nothing():
+    return [{**case, "first_reads": [], "second_reads": []} for case in _breaks()[2:]]
 
 
-def can_fuse__nothing_after_a_reduction(first, second):
-    return not first.kind and _fusable(first, second)
+def breaks_can_fuse__with_one_text_for_the_reads():
+    return [{**case, "first_reads": "c[i, j]"} for case in _breaks()]
 
 
-def can_fuse__no_reduction_after_anything(first, second):
-    return not second.kind and _fusable(first, second)
-
-
-def can_fuse__reductions_with_reductions_only(first, second):
-    return first.kind == second.kind and _fusable(first, second)
-
-
-def can_fuse__whatever_a_reduction_leaves(first, second):
-    return first.kind is not None and first.buffer != second.buffer or _fusable(first, second)
+def breaks_can_fuse__with_another_buffer():
+    return [{**case, "second_writes": "d[i, j]"} for case in _breaks()]
 
 
 # Sentences that are easily passed over
