@@ -428,6 +428,31 @@ def breaks_mesh_groups() -> list[dict[str, list[int] | int]]:
     ]
 
 
+def breaks_may_recompute() -> list[dict[str, str | list[str]]]:
+    """Cases on which wrong bodies of `aot.partition.may_recompute` let the backward recompute other nodes than torch.
+
+    A case is a program of two square matrices of float32, `x`, which requires grad, and `w`, which does not:
+
+    - `columns`: how many columns they have, `8` or `4`;
+    - `steps`: at most 8 words. Each step computes a value `y` from the last one, first from `x`: `cos`, `tanh`, `exp`, `t`,
+      `mul x` (`y * x`), `mm x` (`y @ x`), `mm w`, `rows` (`y.sum(-1, True)`), `amax` (`y.amax(-1, True)`), `split`
+      (`y.split(1)[-1]`), `cat` (`torch.cat([y, y])`), `masked` (`y * (y > x)`), and `noise` (`y * torch.rand_like(y).exp()`), which
+      may only be the first one. The result is the last `y`.
+
+    A case counts if the sizes fit. It catches each body that decides otherwise than torch about a node of the forward graph.
+
+    Returns:
+        at most 4 cases, each a dict such as `{"columns": "8", "steps": ["mm x", "tanh", "mul x"]}`.
+
+    Source: `torch/_functorch/partitioners.py`, `should_ban_recomputation`.
+    """
+    return [
+        {"columns": "8", "steps": ["cos", "t", "t", "mm x"]},
+        {"columns": "8", "steps": ["noise", "masked", "split"]},
+        {"columns": "4", "steps": ["cos", "mm w", "rows", "mul x"]},
+    ]
+
+
 def breaks_fused_operations() -> list[dict[str, list[str]]]:
     """Cases on which wrong bodies of `inductor.output_code.fused_operations` read other operators than torch has written.
 

@@ -8,7 +8,6 @@ import math
 import operator
 
 from rushlight.aot.functional import arguments_of, view_forward, view_inverse
-from rushlight.aot.partition import RECOMPUTABLE, is_fusible, is_view_node, operator_name, size_of
 from rushlight.aot.proxy_tensor import run_meta
 from rushlight.aot.runtime import view_of
 from rushlight.aten.generated import functions
@@ -266,43 +265,6 @@ def extract_graph__by_recursion(joint, inputs, outputs):
     return graph
 
 
-def may_recompute__with_any_and_recursion(node, info):
-    def in_memory(of):
-        for user in of.users:
-            if user not in info.required_fw and not is_fusible(of, user):
-                return True
-            if is_view_node(user) and in_memory(user):
-                return True
-        return False
-
-    if node.op == "placeholder":
-        return False
-    if node.target == operator.getitem or is_view_node(node):
-        return True
-    if operator_name(node) not in RECOMPUTABLE or in_memory(node):
-        return False
-    before = 0
-    for arg in node.args:
-        before += size_of(arg) if isinstance(arg, Node) else 0
-    return not 4 * size_of(node) < before
-
-
-def may_recompute__as_one_question(node, info):
-    if node.op != "call_function":
-        return False
-    shown, queue = [], [node]
-    for each in queue:
-        shown += [(each, user) for user in each.users]
-        queue += [user for user in each.users if is_view_node(user) and user not in queue]
-    outside = [pair for pair in shown if pair[1] not in info.required_fw]
-    arguments = sum(map(size_of, filter(lambda x: isinstance(x, Node), node.args)))
-    return (node.target is operator.getitem or is_view_node(node)) or (
-        operator_name(node) in RECOMPUTABLE
-        and all(itertools.starmap(is_fusible, outside))
-        and size_of(node) >= arguments / 4
-    )
-
-
 def minimum_cut__depth_first(capacities, source, sink):
     points = {source, sink} | {point for pair in capacities for point in pair}
     flow = dict.fromkeys(capacities, 0)
@@ -444,30 +406,19 @@ def run_epilogue__with_a_table(meta, args, outs):
     return [made(j) for j in range(n)]
 
 
-def may_recompute__edges_of_views(node, info):
-    def edges(used):
-        for user in used.users:
-            yield used, user
-            if is_view_node(user):
-                yield from edges(user)
-
-    free = is_view_node(node) or node.target is operator.getitem
-    if free or operator_name(node) not in RECOMPUTABLE:
-        return free
-    if not all(user in info.required_fw or is_fusible(used, user) for used, user in edges(node)):
-        return False
-    return 4 * size_of(node) >= math.fsum(size_of(arg) for arg in node.args if isinstance(arg, Node))
+def breaks_may_recompute__one_rule_in_each():
+    rows = [
+        ("8", ["noise", "rows", "split"]),
+        ("8", ["masked", "mm w"]),
+        ("8", ["cos", "t", "t", "mm x", "tanh"]),
+        ("4", ["rows", "tanh", "t"]),
+    ]
+    return [dict(zip(("columns", "steps"), row)) for row in rows]
 
 
-def may_recompute__fusible_with_the_node_itself(node, info):
-    """After rule 2 the node is recomputable, and so are the views of it: `is_fusible` says the same of both."""
-    if node.target is operator.getitem or is_view_node(node):
-        return True
-    if operator_name(node) not in RECOMPUTABLE:
-        return False
-    users = list(node.users)
-    for user in users:
-        users += user.users if is_view_node(user) else []
-    if any(user not in info.required_fw and not is_fusible(node, user) for user in users):
-        return False
-    return size_of(node) * 4 >= sum(size_of(arg) for arg in node.args if isinstance(arg, Node))
+def breaks_may_recompute__of_long_programs():
+    return (
+        {"columns": "4", "steps": ["noise", "masked", "rows", "tanh", "split"]},
+        {"columns": "4", "steps": ["cos", "mm w", "rows", "t", "t"]},
+        {"columns": "8", "steps": ["cos", "cos", "mm x", "split"]},
+    )

@@ -10,7 +10,7 @@ import operator
 import rushlight as rl
 from rushlight.aot.functional import apply_update, arguments_of, view_forward, view_inverse
 from rushlight.aot.joint import joint_forward_backward
-from rushlight.aot.partition import FUSIBLE, RECOMPUTABLE, find_path, is_fusible, is_view_node, operator_name, size_of
+from rushlight.aot.partition import find_path
 from rushlight.aot.proxy_tensor import run_meta
 from rushlight.aot.runtime import view_of
 from rushlight.aten.generated import functions
@@ -18,7 +18,7 @@ from rushlight.aten.strided import Tensor
 from rushlight.autograd import engine
 from rushlight.autograd.engine import sum_to
 from rushlight.autograd.grad_mode import no_grad
-from rushlight.course import reviews
+from rushlight.course import breaks, reviews
 from rushlight.fx.graph import Graph
 from rushlight.fx.node import Node
 
@@ -269,24 +269,6 @@ def extract_graph__has_only_placeholders_that_are_used(joint, inputs, outputs):
     return graph
 
 
-def may_recompute__by_the_list_alone(node, info):
-    if node.op != "call_function":
-        return node.op != "placeholder"
-    return node.target is operator.getitem or is_view_node(node) or operator_name(node) in RECOMPUTABLE
-
-
-def may_recompute__does_not_look_behind_views(node, info):
-    if node.op != "call_function":
-        return node.op != "placeholder"
-    if node.target is operator.getitem or is_view_node(node):
-        return True
-    if operator_name(node) not in RECOMPUTABLE:
-        return False
-    if any(user not in info.required_fw and not is_fusible(node, user) for user in node.users):
-        return False
-    return size_of(node) * 4 >= sum(size_of(arg) for arg in node.args if isinstance(arg, Node))
-
-
 def minimum_cut__next_to_the_source(capacities, source, sink):
     room = {source: {}, sink: {}}
     for (start, end), capacity in capacities.items():
@@ -372,23 +354,6 @@ apply_update__makes_the_last_view_too = edited(
     ("for tensor, view in zip(reversed(before), reversed(views)):", "for i in reversed(range(len(views))):"),
     ("new = view_inverse(tensor, view, new)", "new = view_inverse(before[i], views[i], new)"),
 )
-
-
-def may_recompute__all_inputs_count_once(node, info):
-    if node.target is operator.getitem or is_view_node(node):
-        return True
-    if operator_name(node) not in RECOMPUTABLE:
-        return False
-
-    def needed_in_memory(used):
-        for user in used.users:
-            if user not in info.required_fw and not is_fusible(used, user):
-                return True
-            if is_view_node(user) and needed_in_memory(user):
-                return True
-        return False
-
-    return not needed_in_memory(node) and size_of(node) * 4 >= sum(map(size_of, node.all_input_nodes))
 
 
 def joint_forward_backward__differentiates_by_nothing(function, primals, tangents, needs_tangent):
@@ -484,58 +449,6 @@ def extract_graph__raises_a_value_error(joint, inputs, outputs):
         return _extract_graph(joint, inputs, outputs)
     except AssertionError:
         raise ValueError("an output needs a placeholder that is not among the inputs") from None
-
-
-def _may_recompute_but(node, info, small=None, behind_views=None, known=RECOMPUTABLE):
-    if node.target is operator.getitem or is_view_node(node):
-        return True
-    if operator_name(node) not in known:
-        return False
-    waiting = [node]
-    for used in waiting:
-        for user in used.users:
-            forward = user in info.required_fw and (used is node or behind_views is None)
-            if not forward and not is_fusible(used, user):
-                return False
-            waiting += [user] if is_view_node(user) else []
-    arguments = [arg for arg in node.args if isinstance(arg, Node)]
-    return small(node, arguments) if small else size_of(node) * 4 >= sum(map(size_of, arguments))
-
-
-def may_recompute__what_can_be_fused(node, info):
-    return _may_recompute_but(node, info, known=FUSIBLE)
-
-
-def may_recompute__what_can_be_fused_but_uniform_noise(node, info):
-    return _may_recompute_but(node, info, known=FUSIBLE - {"rand_like"})
-
-
-def may_recompute__what_can_be_fused_but_normal_noise(node, info):
-    return _may_recompute_but(node, info, known=FUSIBLE - {"randn_like"})
-
-
-def may_recompute__all_but_two_kinds_of_noise(node, info):
-    return _may_recompute_but(node, info, known=RECOMPUTABLE | {"bernoulli", "randint_like"})
-
-
-def may_recompute__users_of_views_in_the_forward_too(node, info):
-    return _may_recompute_but(node, info, behind_views="any user")
-
-
-def may_recompute__elements_instead_of_bytes(node, info):
-    def elements(node):
-        value = node.meta["val"]
-        return sum(x.numel() for x in (value if isinstance(value, (list, tuple)) else [value]))
-
-    return _may_recompute_but(node, info, lambda node, args: elements(node) * 4 >= sum(map(elements, args)))
-
-
-def may_recompute__compares_with_each_argument(node, info):
-    return _may_recompute_but(node, info, lambda node, args: all(size_of(node) * 4 >= size_of(arg) for arg in args))
-
-
-def may_recompute__counts_an_argument_that_occurs_twice_once(node, info):
-    return _may_recompute_but(node, info, lambda node, args: size_of(node) * 4 >= sum(map(size_of, {*args})))
 
 
 _run_epilogue = copied(rl.aot.runtime.run_epilogue)
@@ -654,3 +567,38 @@ def extract_graph__only_the_values_of_the_inputs(joint, inputs, outputs):
 run_epilogue__keeps_the_offset = edited(
     rl.aot.runtime.run_epilogue, ("info.sizes, info.strides, info.storage_offset", "info.sizes, info.strides")
 )
+
+
+_breaks = copied(breaks.breaks_may_recompute)
+
+
+def breaks_may_recompute__of_usual_programs():
+    programs = ["cos"], ["mm x", "tanh", "mul x"], ["exp", "rows"], ["tanh", "mm x"]
+    return [{"columns": "8", "steps": steps} for steps in programs]
+
+
+def breaks_may_recompute__of_eight_columns():
+    return [{**case, "columns": "8"} for case in _breaks()]
+
+
+def breaks_may_recompute__without_views():
+    return [{**case, "steps": [step for step in case["steps"] if step != "t"]} for case in _breaks()]
+
+
+def breaks_may_recompute__with_one_matrix():
+    return [
+        {**case, "steps": [step.replace("w", "x") if step == "mm w" else step for step in case["steps"]]}
+        for case in _breaks()
+    ]
+
+
+def breaks_may_recompute__with_the_noise_at_the_end():
+    return [{**case, "steps": sorted(case["steps"], key="noise".__eq__)} for case in _breaks()]
+
+
+def breaks_may_recompute__with_numbers_of_columns():
+    return [{**case, "columns": int(case["columns"])} for case in _breaks()]
+
+
+def breaks_may_recompute__of_five_programs():
+    return [*_breaks(), *breaks_may_recompute__of_usual_programs()[:2]]

@@ -195,15 +195,8 @@ RECOMPUTED = [
 ]  # fmt: skip
 
 
-@program(
-    "aot.partition.may_recompute",
-    show=aot.as_code,
-    cases=aot.drawn_program(aot.PURE | aot.VIEWS | aot.SEVERAL, True, 8, 1, aot.WIDE),
-    edges=RECOMPUTED
-    + [_wide(steps, [0]) | {"noise": noise} for noise in NOISES for steps in ([["exp", 0, 0]], [["mm", 0, 0]])],
-    draws=20,
-)
-def nodes_that_may_be_computed_again(xp, **case):
+def may_be_computed_again(xp, **case):
+    """Of each node of the forward graph: whether the backward graph may compute it again."""
     joint = joint_of(xp, **case)
     if joint is None:
         return "no backward"
@@ -215,8 +208,7 @@ def nodes_that_may_be_computed_again(xp, **case):
     return {node.name: xp.aot.partition.may_recompute(node, info) for node in nodes}
 
 
-@nodes_that_may_be_computed_again.oracle
-def _(torch, **case):
+def may_be_computed_again_in_torch(torch, **case):
     from torch._functorch import config
 
     with config.patch(ban_recompute_used_far_apart=False, ban_recompute_long_fusible_chains=False):
