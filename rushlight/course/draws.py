@@ -683,93 +683,6 @@ def _if_size(draw: random.Random, name: str, sizes: dict[str, int]) -> list[str]
     return [f"if {draw.choice(tests)}:", f"    {name} = {name}.{draw.choice(['relu', 'exp', 'sin'])}()"]
 
 
-# Triton --------------------------------------------------------------------------------------------------------------
-
-
-@grammar("block", "steps", "row", "tile", "shared")
-def block_load(draw: random.Random, kind: str) -> str:
-    """Two loads of an instance: of a block with an end, with steps, of a row, of a tile, or of elements that the block shares."""
-    of_x, of_y = draw.sample(["float32", "float32", "float16", "float64"], 2)
-    instance = draw.randrange(1, 6)
-    loads = {
-        "block": _block_loads, "steps": _step_loads, "row": _row_loads, "tile": _tile_loads, "shared": _shared_loads,
-    }[kind](draw, instance)  # fmt: skip
-    return f"# x: {of_x}, y: {of_y}, instance: {instance}\n{loads}"
-
-
-def _block_loads(draw: random.Random, instance: int) -> str:
-    block, shift = draw.choice([32, 64, 128]), draw.randrange(1, 12)
-    end = instance * block + draw.randrange(block // 4, block)
-    second = draw.choice(
-        [
-            f"y + {end - 1} - at, mask=at < {end}",
-            f"y + at, mask=at >= {end}",
-            f"y + at, mask=(at < {end}) & (at % 2 == {draw.randrange(2)})",
-            f"y + at % {draw.choice([8, 12, 20])}, mask=at < {end}",
-        ]
-    )
-    at = f"at = tl.program_id(0) * {block} + tl.arange(0, {block})"
-    return f"{at}\na = tl.load(x + at + {shift}, mask=at < {end})\nb = tl.load({second})"
-
-
-def _step_loads(draw: random.Random, _: int) -> str:
-    block, step, width = draw.choice([16, 32, 64]), draw.choice([2, 3, 4, 6]), draw.choice([100, 250, 270])
-    there = draw.randrange(block // 2 + 1, block)
-    second = draw.choice(
-        [
-            f"y + at * {width} + row, mask=at < {there}",
-            f"y + {draw.choice([5, 8, 20])} * at + {draw.randrange(1, 5)}",
-            f"y + {step} * at + row, mask=at >= {there}",
-        ]
-    )
-    at = f"row, at = tl.program_id(0), tl.arange(0, {block})"
-    return f"{at}\na = tl.load(x + row * {width} + {step} * at, mask=at < {there})\nb = tl.load({second})"
-
-
-def _row_loads(draw: random.Random, _: int) -> str:
-    width, height = draw.choice([50, 75, 90, 100, 110]), draw.randrange(9, 31)
-    second = draw.choice(
-        [
-            "y + row",
-            f"y + at, mask=at < {width}",
-            f"y + at * {width} + row, mask=at < {height}",
-            f"y + row * {width + 1} + at, mask=at < row",
-        ]
-    )
-    at = f"row, at = tl.program_id(0), tl.arange(0, {128 if width > 64 else 64})"
-    return f"{at}\na = tl.load(x + row * {width} + at, mask=at < {width})\nb = tl.load({second})"
-
-
-def _tile_loads(draw: random.Random, instance: int) -> str:
-    rows, columns = draw.choice([(4, 16), (8, 8), (8, 16)])
-    height, width = draw.randrange(rows // 2 + 1, rows), instance * columns + draw.randrange(columns // 4, columns)
-    second = draw.choice(
-        [
-            f"y + i, mask=i < {height}",
-            f"y + j, mask=j < {width}",
-            f"y + j * {height} + i, mask=(i < {height}) & (j < {width})",
-            f"y + i + j, mask=i < {height}",
-        ]
-    )
-    i = f"i, j = tl.arange(0, {rows})[:, None], tl.program_id(0) * {columns} + tl.arange(0, {columns})[None, :]"
-    return f"{i}\na = tl.load(x + i * {width} + j, mask=(i < {height}) & (j < {width}))\nb = tl.load({second})"
-
-
-def _shared_loads(draw: random.Random, _: int) -> str:
-    block, by, end = draw.choice([32, 64, 128]), draw.choice([2, 3, 4, 6]), draw.randrange(10, 31)
-    first, width = draw.randrange(1, 8), draw.choice([12, 20, 28])
-    second = draw.choice(
-        [
-            f"y + at % {width} + {first}",
-            f"y + at // {by} * {width}, mask=at < {end}",
-            f"y + 0 * at + {first}, mask=at < {end}",
-            f"y + at % {by} * {width}",
-        ]
-    )
-    at = f"row, at = tl.program_id(0), tl.arange(0, {block})"
-    return f"{at}\na = tl.load(x + row * {width} + at // {by}, mask=at < {block - first})\nb = tl.load({second})"
-
-
 # Profiles ------------------------------------------------------------------------------------------------------------
 
 ROWS, COLUMNS, GAPS = "rows", "columns", "gaps"  # how a tensor is in memory: contiguous, transposed, or with gaps
@@ -890,3 +803,90 @@ def _cast_step(draw: random.Random, step: str, values: list[str], doubles: set[s
     other = newest if other in doubles else other
     product = ["linear({0})", "linear({0})", "{0} @ {1}", "{1} @ {0}", "F.scaled_dot_product_attention({0}, {0}, {1})"]
     return draw.choice(product).format(newest, other), False
+
+
+# Triton --------------------------------------------------------------------------------------------------------------
+
+
+@grammar("block", "steps", "row", "tile", "shared")
+def block_load(draw: random.Random, kind: str) -> str:
+    """Two loads of an instance: of a block with an end, with steps, of a row, of a tile, or of elements that the block shares."""
+    of_x, of_y = draw.sample(["float32", "float32", "float16", "float64"], 2)
+    instance = draw.randrange(1, 6)
+    loads = {
+        "block": _block_loads, "steps": _step_loads, "row": _row_loads, "tile": _tile_loads, "shared": _shared_loads,
+    }[kind](draw, instance)  # fmt: skip
+    return f"# x: {of_x}, y: {of_y}, instance: {instance}\n{loads}"
+
+
+def _block_loads(draw: random.Random, instance: int) -> str:
+    block, shift = draw.choice([32, 64, 128]), draw.randrange(1, 12)
+    end = instance * block + draw.randrange(block // 4, block)
+    second = draw.choice(
+        [
+            f"y + {end - 1} - at, mask=at < {end}",
+            f"y + at, mask=at >= {end}",
+            f"y + at, mask=(at < {end}) & (at % 2 == {draw.randrange(2)})",
+            f"y + at % {draw.choice([8, 12, 20])}, mask=at < {end}",
+        ]
+    )
+    at = f"at = tl.program_id(0) * {block} + tl.arange(0, {block})"
+    return f"{at}\na = tl.load(x + at + {shift}, mask=at < {end})\nb = tl.load({second})"
+
+
+def _step_loads(draw: random.Random, _: int) -> str:
+    block, step, width = draw.choice([16, 32, 64]), draw.choice([2, 3, 4, 6]), draw.choice([100, 250, 270])
+    there = draw.randrange(block // 2 + 1, block)
+    second = draw.choice(
+        [
+            f"y + at * {width} + row, mask=at < {there}",
+            f"y + {draw.choice([5, 8, 20])} * at + {draw.randrange(1, 5)}",
+            f"y + {step} * at + row, mask=at >= {there}",
+        ]
+    )
+    at = f"row, at = tl.program_id(0), tl.arange(0, {block})"
+    return f"{at}\na = tl.load(x + row * {width} + {step} * at, mask=at < {there})\nb = tl.load({second})"
+
+
+def _row_loads(draw: random.Random, _: int) -> str:
+    width, height = draw.choice([50, 75, 90, 100, 110]), draw.randrange(9, 31)
+    second = draw.choice(
+        [
+            "y + row",
+            f"y + at, mask=at < {width}",
+            f"y + at * {width} + row, mask=at < {height}",
+            f"y + row * {width + 1} + at, mask=at < row",
+        ]
+    )
+    at = f"row, at = tl.program_id(0), tl.arange(0, {128 if width > 64 else 64})"
+    return f"{at}\na = tl.load(x + row * {width} + at, mask=at < {width})\nb = tl.load({second})"
+
+
+def _tile_loads(draw: random.Random, instance: int) -> str:
+    rows, columns = draw.choice([(4, 16), (8, 8), (8, 16)])
+    height, width = draw.randrange(rows // 2 + 1, rows), instance * columns + draw.randrange(columns // 4, columns)
+    second = draw.choice(
+        [
+            f"y + i, mask=i < {height}",
+            f"y + j, mask=j < {width}",
+            f"y + j * {height} + i, mask=(i < {height}) & (j < {width})",
+            f"y + i + j, mask=i < {height}",
+        ]
+    )
+    i = f"i, j = tl.arange(0, {rows})[:, None], tl.program_id(0) * {columns} + tl.arange(0, {columns})[None, :]"
+    return f"{i}\na = tl.load(x + i * {width} + j, mask=(i < {height}) & (j < {width}))\nb = tl.load({second})"
+
+
+def _shared_loads(draw: random.Random, _: int) -> str:
+    block, by, end = draw.choice([32, 64, 128]), draw.choice([2, 3, 4, 6]), draw.randrange(10, 31)
+    first, width = draw.randrange(1, 8), draw.choice([12, 20, 28])
+    second = draw.choice(
+        [
+            f"y + at % {width} + {first}",
+            f"y + at // {by} * {width}, mask=at < {end}",
+            f"y + 0 * at + {first}, mask=at < {end}",
+            f"y + at % {by} * {width}",
+        ]
+    )
+    at = f"row, at = tl.program_id(0), tl.arange(0, {block})"
+    return f"{at}\na = tl.load(x + row * {width} + at // {by}, mask=at < {block - first})\nb = tl.load({second})"
