@@ -247,7 +247,7 @@ class Function:
         """Whether the changed copy has the same results in a new process. It may read memory that nobody has written."""
         self.close()
         again = self.run(changed.change.source)
-        return len(again) == len(changed.results) and not any(map(difference, again, changed.results))
+        return len(again) == len(changed.results) and not any(map(difference, again, map(result_of, changed.results)))
 
     def run(self, cell: str, cases: list[dict] | None = None, limit: float | None = None) -> list[Tree]:
         """What the check's program gives on each case with this cell. Empty if one takes longer than `limit` seconds, or all of

@@ -9,7 +9,7 @@ from sweep import sweep
 
 from autograder.classroom import walk
 from autograder.cli import exam as cli_exam
-from autograder.engine.observe import difference, is_error
+from autograder.engine.observe import difference, is_error, result_of
 from autograder.exam import class_exams, desk, draw, paper
 from autograder.exam.draw import FIND, PREDICT, REASON, RESULTS, Drawing, Exam, Key, Material, exam_of, program_of
 from autograder.exam.marking import mark
@@ -182,6 +182,18 @@ def test_a_function_that_counts_its_calls_is_not_asked_about(material):
     # a new process has other results, and the function itself is right there
     assert not drawing.is_steady(function, Changed(walk.Change(9, "", "", function.cell), 9, "", later, [0]))
     function.close()
+
+
+def test_a_change_that_raises_gives_the_same_in_a_new_process(material):
+    exercise = "aten.strided.select"
+    check, given = material.checks[LAB][exercise], reference_cell(Lab(LAB), exercise)
+    with closing(Function(Lab(LAB), exercise, check, given, True, material.known, True)) as function:
+        raised = next(
+            changed
+            for changed in function.changed(function.replaced(lambda places: places))
+            if any(is_error(result_of(tree)) for tree in changed.results)
+        )
+        assert function.gives_again(raised)
 
 
 def test_bare_texts_are_remarks():
