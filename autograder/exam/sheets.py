@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+import io
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import matplotlib
@@ -14,12 +16,14 @@ from ..course import replacing
 from ..engine.observe import GradingError
 from ..language import speak, speaking
 from ..text import neutral, printable
+from .desk import LONGEST_VALUE
 from .paper import Item, Paper
 
 FONTS = {"Sans": "DejaVuSans.ttf", "Bold": "DejaVuSans-Bold.ttf", "Mono": "DejaVuSansMono.ttf"}
 COLUMNS = ("code", "field", "label", "answer")
 WIDE, SMALL, LINE = 11.0, 7.5, 5.0  # points of a font, and millimetres
 CODE_WIDTH = 110  # characters of a line of code
+LARGEST_TABLE = 8 << 20  # bytes of the typed answers of a class
 RULED = 8  # lines for some sentences
 
 
@@ -139,25 +143,88 @@ def write_form(papers: Sequence[Paper], path: Path) -> None:
 
 
 def read_typed(path: Path, papers: Sequence[Paper]) -> dict[str, dict[str, str]]:
-    """The typed answers of each student who has one. Raises GradingError with the line for a code or a field that there is not, and
-    for two answers to one field."""
+    """The typed answers of each student who has one. Raises GradingError with the line for a code or a field that there is not, for
+    two answers to one field, and for what a program has put in the place of an answer."""
     by_code = {paper.code: paper for paper in papers}
+    if len(by_code) != len(papers):
+        raise GradingError("two papers of this exam have the same code: mark them by hand")
     typed: dict[str, dict[str, str]] = {}
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            rows = [*csv.DictReader(file)]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise GradingError(f"{path} cannot be read: {error}") from None
-    for number, row in enumerate(rows, 2):
-        where = f"{path}, line {number}"
-        if {*COLUMNS} - row.keys() or None in row or None in row.values():
-            raise GradingError(f"{where}: the columns are {', '.join(COLUMNS)}")
+    for line, row in _rows(path):
+        where = f"{path}, line {line}"
         code, key, answer = (row[name].strip() for name in ("code", "field", "answer"))
         paper = by_code.get(code.upper())
         if paper is None or key not in paper.fields:
-            raise GradingError(f"{where}: there is no field {printable(key)!r} of a paper {printable(code)!r}")
+            raise GradingError(f"{where}: there is no field {_named(key)} of a paper {_named(code)}")
+        if len(answer) > LONGEST_VALUE:
+            raise GradingError(f"{where}: the answer has more than {LONGEST_VALUE} characters")
+        if answer.upper() in _OF_SPREADSHEETS:
+            raise GradingError(
+                f"{where}: a spreadsheet has put {answer} in place of the answer: type it again, as a text"
+            )
+        if inner := next((part for part in answer.splitlines()[1:] if _is_row(part, by_code)), ""):
+            raise GradingError(
+                f"{where}: the answer to {key} of {code} has another row in it, {_named(inner)}: a quote is open"
+            )
         if answer:
             own = typed.setdefault(paper.student, {})
             if own.setdefault(key, answer) != answer:
                 raise GradingError(f"{where}: a second answer to {key} of {code}: leave one")
     return typed
+
+
+def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+    """The rows of a table that are not empty, each with the number of its first line. Raises GradingError."""
+    text = _text(path)
+    first = text.partition("\n")[0]
+    between = max(",;\t", key=first.count)  # some spreadsheets separate the columns by another sign
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=between, strict=True)
+    columns = f"the columns are {', '.join(COLUMNS)}"
+    names: list[str] = []
+    line = 1
+    try:
+        for row in reader:
+            where, line = line, reader.line_num + 1
+            if not any(cell.strip() for cell in row):
+                continue
+            if not names:
+                names = [name.strip().lower() for name in row]
+                if any(names.count(name) != 1 for name in COLUMNS):
+                    raise GradingError(f"{path}, line {where}: {columns}")
+                continue
+            if len(row) < len(names) or any(cell.strip() for cell in row[len(names) :]):
+                raise GradingError(f"{path}, line {where}: {columns}, and this row has {len(row)} cells")
+            yield where, dict(zip(names, row))
+    except csv.Error as error:
+        raise GradingError(f"{path}, line {line}: the row that begins here cannot be read: {error}") from None
+    if not names:
+        raise GradingError(f"{path}, line 1: {columns}")
+
+
+def _text(path: Path) -> str:
+    """The text of a table. Raises GradingError with the line that is no text."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(LARGEST_TABLE + 1)
+    except OSError as error:
+        raise GradingError(f"{path} cannot be read: {error}") from None
+    if len(data) > LARGEST_TABLE:
+        raise GradingError(f"{path} has more than {LARGEST_TABLE >> 20} MB")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise GradingError(f"{path}, line {line}: the text is not UTF-8: save the table as CSV in UTF-8") from None
+
+
+_OF_SPREADSHEETS = {"#NAME?", "#REF!", "#VALUE!", "#DIV/0!", "#N/A", "#NUM!", "#NULL!", "#SPILL!", "#CALC!", "#ERROR!"}
+
+
+def _named(text: str) -> str:
+    return repr(printable(text[:40]))
+
+
+def _is_row(text: str, by_code: Mapping[str, Paper]) -> bool:
+    """Whether a line within an answer begins as a row of the table does."""
+    code, *rest = re.split(r"[,;\t]", text.replace('"', ""), maxsplit=2)
+    paper = by_code.get(code.strip().upper())
+    return bool(rest) and paper is not None and rest[0].strip() in paper.fields

@@ -251,11 +251,8 @@ def _names(text: str, classes: set[str]) -> bool:
 def _as_result(value: Tree) -> Tree:
     """A tensor as it stands in a result: its sizes, strides and offset."""
     spec = value.get("tensor", value) if isinstance(value, dict) else None
-    return (
-        [spec["sizes"], spec["strides"], spec["offset"]]
-        if spec and {"sizes", "strides", "offset"} <= {*spec}
-        else value
-    )
+    is_tensor = isinstance(spec, dict) and {"sizes", "strides", "offset"} <= {*spec}
+    return [spec["sizes"], spec["strides"], spec["offset"]] if is_tensor else value
 
 
 def _same(one: Tree, other: Tree) -> bool:
