@@ -109,23 +109,30 @@ def draw(labs: Sequence[Lab], jobs: int, isolated: bool = True, progress: Progre
     waiting = [student for student in students if student not in drawn.kept]
     if not students:
         raise LookupError("the class has no students yet: `rushlight grade` enters those who hand in")
+    material = Material(labs, seed, progress) if waiting else None
     for path in (exam.paper(""), exam.key(""), exam.answers("")):
         path.parent.mkdir(parents=True, exist_ok=True)
     (exam.folder / "keys").chmod(0o700)
-    word, material = exam.word, Material(labs, seed, progress) if waiting else None
+    hopeless: list[str] = []  # why there is no paper from the course's own functions either
 
     def one(student: str) -> Exam | str:
         cells = {lab.name: cells_of(Submission(lab, student)) for lab in labs}
+        if hopeless and not any(cells.values()):
+            return hopeless[0]
         try:
             return exam_in_limits(exam.name, student, material, cells, isolated, seed)
         except LookupError as error:
             why = str(error.args[0]).removeprefix(f"no questions for {student}: ")
         if not any(cells.values()):
+            hopeless.append(why)
             return why
+        if hopeless:
+            return hopeless[0]
         try:  # whatever this student's code has brought about
             without = exam_in_limits(exam.name, student, material, {}, isolated, seed)
         except LookupError as error:
-            return str(error.args[0])
+            hopeless.append(str(error.args[0]).removeprefix(f"no questions for {student}: "))
+            return hopeless[0]
         for key in without.keys.values():
             key.why = key.why and why
         return without
@@ -137,10 +144,12 @@ def draw(labs: Sequence[Lab], jobs: int, isolated: bool = True, progress: Progre
                 drawn.failed[student] = made
                 continue
             made.write(exam.key(student))  # first: without it a paper cannot be marked
-            seal(made.paper, word, exam.paper(student))
+            seal(made.paper, exam.word, exam.paper(student))
             drawn.new.append(student)
             if said := borrowed(made):
                 drawn.borrowed[student] = said
+    if waiting and {*drawn.failed.values()} == {*hopeless} and len(drawn.failed) == len(students):
+        raise LookupError(hopeless[0])
     return drawn
 
 

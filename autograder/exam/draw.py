@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import cache
+from itertools import combinations, islice
 from pathlib import Path
 from textwrap import indent
 from typing import Any
@@ -52,8 +53,11 @@ from .values import TENSOR, NotAsked, as_text, plain
 MINUTES = 40
 NEXT = ":\n"
 CHECKS = "autograder.checks."  # the package of the programs
+ASKED = "abc"  # the cases whose results are asked for
 FIND, RESULTS, PREDICT, REASON = "find", "results", "predict", "reason"
 TRIED = 14  # changes of a function for an item
+FEWEST = 3  # functions for a paper: of fewer, one item would show the answer of another
+WAYS = 12  # to choose the functions in which a change is to be found: more are not tried
 VARIANTS = 30  # of the predictions of a lab, from which each student's is drawn
 MOST_PARAMETERS = 5
 PLAIN_PROGRAM = 6  # lines of the program of a check: a longer one is asked about last
@@ -125,14 +129,55 @@ class Material:
         self.labs, self.seed, self.known = labs, seed, Cases(seed)
         self.checks = {lab.name: checks_of(lab) for lab in labs}
         every = [check for checks in self.checks.values() for check in checks.values()]
+        if len(every) < FEWEST:
+            raise LookupError(too_little_to_ask_about(labs))
         for number, check in enumerate(every):
             progress(number, len(every), check.name)
             self.known.of(check)
+        self.ways = [*islice(self._to_be_searched(every, random.Random(f"{seed}/searched")), WAYS)]
         self.variants = [*_variants(labs, self.known.judge, random.Random(f"{seed}/variants"))]
 
     @property
     def kinds(self) -> list[str]:
         return [FIND, FIND, RESULTS, PREDICT if self.variants else RESULTS, REASON]
+
+    def _to_be_searched(self, checks: Sequence[Check], draw: random.Random) -> Iterator[set[str]]:
+        """The exercises in which students look for the change, in the order in which papers try them: first half of those that are
+        long enough, beginning with those whose results nobody can write down; then any two, any one, and none. They are drawn for
+        the class, and the papers ask other things about the other exercises, because those show the code without the change, or
+        inputs on which it matters."""
+        long_enough = [check for check in checks if _is_long(check)]
+        draw.shuffle(long_enough)
+        long_enough.sort(key=self._has_results)
+        names = [check.exercise for check in long_enough]
+        yield {*names[: min((len(names) + 1) // 2, len(checks) - 1)]}
+        for count in (2, 1, 0):
+            yield from map(set, combinations(names, count))
+
+    def _has_results(self, check: Check) -> bool:
+        return len({_result_text(tree) for tree in self.known.of(check)[1] if answerable(tree)}) >= len(ASKED)
+
+
+def too_little_to_ask_about(labs: Sequence[Lab]) -> str:
+    """What is said of labs whose functions do not suffice for a paper, with what to do."""
+    numbers = [lab.number for lab in labs]
+    named, other = " ".join(numbers), "03a" if "01a" in numbers else "01a"
+    if len(numbers) == 1:
+        return speak(
+            "lab {lab} has too few functions for an exam: name another lab as well, such as `rushlight exam {lab} {other}`",
+            lab=named,
+            other=other,
+        )
+    return speak(
+        "labs {labs} have too few functions for an exam: name another lab as well, such as `rushlight exam {labs} {other}`",
+        labs=named,
+        other=other,
+    )
+
+
+def _is_long(check: Check) -> bool:
+    lines = walk.lines_of(reference_cell(Lab(check.lab), check.exercise), check.exercise.rpartition(".")[2])
+    return len(lines) >= SHORTEST and 0 < len(check.edges[0]) <= MOST_PARAMETERS
 
 
 class Drawing:
@@ -141,6 +186,9 @@ class Drawing:
     def __init__(self, material: Material, cells: dict[str, dict[str, str]], isolated: bool, draw: random.Random):
         self.material, self.cells, self.isolated, self.draw = material, cells, isolated, draw
         self.used: dict[str, int] = {}  # how many items ask about a function, or a lab
+        self.searched: set[str] = set()  # the functions in which a change is to be found
+        self.shown: set[str] = set()  # those of other items
+        self.to_be_searched = material.ways[0]
         self.functions: dict[str, Function] = {}
         self.why: dict[str, str] = {}  # for each function that is the course's own
         self.allowance = own_allowance(material.labs[0])
@@ -185,11 +233,25 @@ class Drawing:
             return False
         return function.gives_again(changed)
 
-    def order(self) -> Iterator[Function]:
-        """The functions: first those that were asked about least, of a lab that was asked about least, that the student has
-        written, and otherwise than the course; last those that are short, or whose program is long."""
+    def begin(self, to_be_searched: set[str]) -> None:
+        """Forget the items that were drawn. What was tried is known."""
+        self.used, self.searched, self.shown, self.to_be_searched = {}, set(), set(), to_be_searched
+        for function in self.functions.values():
+            function.asked.clear()
+
+    def may_show(self, names: set[str], is_searched: bool) -> bool:
+        """Whether an item that shows functions of these names gives no other item away. A student who sees a function elsewhere on
+        the paper, as it is or with another change, sees which line was changed."""
+        return not names & (self.searched | self.shown if is_searched else self.searched)
+
+    def order(self, is_searched: bool) -> Iterator[Function]:
+        """The functions for an item in which a change is to be found, or for another one: first those that were asked about
+        least, of a lab that was asked about least, that the student has written, and otherwise than the course; last those that
+        are short, or whose program is long."""
         pairs = [(lab, exercise) for lab in self.material.labs for exercise in self.material.checks[lab.name]]
         self.draw.shuffle(pairs)
+        pairs = [pair for pair in pairs if (pair[1] in self.to_be_searched) == is_searched]
+        pairs = [pair for pair in pairs if self.may_show({pair[1].rpartition(".")[2]}, is_searched)]
 
         def weight(pair: tuple[Lab, str]) -> tuple:
             (lab, exercise), name = pair, pair[1].rpartition(".")[2]
@@ -211,17 +273,28 @@ class Drawing:
             function = self.function(*pair)
             if len(function.lines) > LONGEST or len(function.cases) < CASES // 4:
                 continue
+            if not self.may_show(function.defined, is_searched):
+                continue
             if function.is_own or not self.own(*pair):
                 yield function
             else:  # the student's own one fails
                 later.append(function)
         yield from later
 
+    def items(self) -> list[tuple[Item, Key]]:
+        """The items of a paper. Raises LookupError if there are too few functions for it, whichever of them are to be searched."""
+        for to_be_searched in self.material.ways:
+            self.begin(to_be_searched)
+            with suppress(LookupError):
+                return [self.item(kind, number) for number, kind in enumerate(self.material.kinds, 1)]
+        raise LookupError(too_little_to_ask_about(self.material.labs))
+
     def item(self, kind: str, number: int) -> tuple[Item, Key]:
         if kind == PREDICT:
             return _prediction(str(number), self.draw.choice(self.material.variants))
         for make in MAKERS[kind]:
-            for function in self.order():
+            is_searched = make is Drawing._find
+            for function in self.order(is_searched):
                 try:
                     made = make(self, function, str(number))
                 except (NotAsked, RecursionError):
@@ -230,15 +303,17 @@ class Drawing:
                     function.close()
                 if made:
                     function.asked.add(made[1].changed)
+                    (self.searched if is_searched else self.shown).update(function.defined)
                     made[1].why = self.why.get(function.exercise, "")
                     self.used[function.exercise] = self.used.get(function.exercise, 0) + 1
                     self.used[function.lab.name] = self.used.get(function.lab.name, 0) + 1
                     return made
-        labs = ", ".join(lab.number for lab in self.material.labs)
-        raise LookupError(f"labs {labs} have no function for an item of the kind {kind!r}: name another lab as well")
+        raise LookupError(too_little_to_ask_about(self.material.labs))
 
     def _some(self, places: list[Any]) -> list[Any]:
-        return self.draw.sample(places, min(len(places), TRIED))
+        functions = sum(map(len, self.material.checks.values()))
+        tried = max(TRIED, TRIED * len(self.material.kinds) // functions)  # more of each where there are few functions
+        return self.draw.sample(places, min(len(places), tried))
 
     # The kinds of items
 
@@ -319,11 +394,11 @@ class Drawing:
             errors = [text for text in by_text if is_error(result_of(changed.results[by_text[text]]))]
             for text in errors[1:]:
                 del by_text[text]
-            if len(by_text) < 3:
+            if len(by_text) < len(ASKED):
                 continue
             if not self.is_steady(function, changed):
                 continue
-            positions = self.draw.sample([*by_text.values()][:8], 3)
+            positions = self.draw.sample([*by_text.values()][:8], len(ASKED))
             return self._results_item(function, number, changed, positions)
         return None
 
@@ -342,7 +417,7 @@ class Drawing:
             ),
         ]
         fields, expected, right = [], [], []
-        for letter, i in zip("abc", positions):
+        for letter, i in zip(ASKED, positions):
             case = function.check.in_order(function.cases[i])
             said = "\n".join(f"{name} = {as_text(value)}" for name, value in case.items())
             paragraphs += [f"({letter})", _code(said)]
@@ -678,7 +753,7 @@ def exam_of(
     """The exam of one student. The same seed gives the same one. Raises LookupError if the labs have too little to ask about."""
     draw = random.Random(f"{seed}/{name}/{student}")
     drawing = Drawing(material, cells, isolated, draw)
-    pairs = [drawing.item(kind, number) for number, kind in enumerate(material.kinds, 1)]
+    pairs = drawing.items()
     letters = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
     code = "".join(draw.choice(letters) for _ in range(6))
     secret = secrets.token_hex(32)

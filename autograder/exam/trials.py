@@ -59,10 +59,47 @@ _OF_PYTHON = re.compile(
     r"|(?:cr|f|gi|tb|ag)_(?:back|builtins|code|frame|globals|locals|next)"
 )
 
-# `if True:`, `x = x`, `x - x`, `== -1`: nobody writes that, and it needs no contract to see it
+# `if True:`, `x = x`, `== -1`, `x - 0`, `1 * x`: nobody writes that, and it needs no contract to see it
 _AT_ONCE = re.compile(
     r"\b(?:if|while|and|or) (?:not )?(?:True|False)\b|\b(\w+) (?:[-+*/%<>=!]+|is|in) \1\b(?![.(\[])|[=<>]= -1\b"
+    r"|[-+] ?0\b(?!\.)|\b1 \*| (?:\*\*?|//?) 1\b"
 )
+
+
+def is_seen_at_once(line: str) -> bool:
+    """Whether a changed line is seen without the contract: `if True:`, or a part that is there twice, as in `f(x, x)`."""
+    return bool(_AT_ONCE.search(line)) or any(map(_has_part_twice, _nodes_of_line(line)))
+
+
+def _nodes_of_line(line: str) -> list[ast.AST]:
+    """What is in a line, which may be the first one of a block."""
+    for text in (line, f"{line} pass", f"if True: pass\n{line} pass"):
+        if nodes := _nodes(text):
+            return nodes
+    return []
+
+
+def _has_part_twice(node: ast.AST) -> bool:
+    parts: list[ast.expr | None] = []
+    match node:
+        case ast.Call():
+            parts = [*node.args]
+        case ast.Tuple() | ast.List() | ast.Set():
+            parts = [*node.elts]
+        case ast.Dict():
+            parts = [*node.keys]
+        case ast.BinOp(
+            op=ast.Sub() | ast.Div() | ast.FloorDiv() | ast.Mod() | ast.BitOr() | ast.BitAnd() | ast.BitXor()
+        ):
+            parts = [node.left, node.right]
+        case ast.Compare():
+            parts = [node.left, *node.comparators]
+        case ast.BoolOp():
+            parts = [*node.values]
+        case ast.IfExp():
+            parts = [node.body, node.orelse]
+    texts = [ast.dump(part) for part in parts if part is not None and not isinstance(part, ast.Constant)]
+    return len({*texts}) < len(texts)
 
 
 @dataclass(frozen=True)
@@ -192,6 +229,7 @@ class Function:
         self.chosen: dict[str, list[Any]] = {}  # the places of changes that are tried, drawn once
         self.tried: dict[str, list[Tree]] = {}  # what changed copies give on the cases
         self.asked: set[str] = set()  # the copies that an item is about
+        self.steady: dict[str, bool] = {}  # whether a copy has the same results in a new process
         self.allowance = allowance or Allowance(is_on_torch(lab.name))
         self.limit = seconds(SECONDS, is_on_torch(lab.name))
 
@@ -202,6 +240,11 @@ class Function:
     @cached_property
     def lines(self) -> list[str]:
         return self.code.splitlines()
+
+    @cached_property
+    def defined(self) -> set[str]:
+        """The names of the functions that are shown with it."""
+        return {node.name for node in _nodes(self.code) if isinstance(node, ast.FunctionDef)} | {self.name}
 
     @cached_property
     def is_like_reference(self) -> bool:
@@ -245,9 +288,13 @@ class Function:
 
     def gives_again(self, changed: Changed) -> bool:
         """Whether the changed copy has the same results in a new process. It may read memory that nobody has written."""
-        self.close()
-        again = self.run(changed.change.source)
-        return len(again) == len(changed.results) and not any(map(difference, again, map(result_of, changed.results)))
+        source = changed.change.source
+        if source not in self.steady:
+            self.close()
+            again = self.run(source)
+            pairs = zip(again, map(result_of, changed.results))
+            self.steady[source] = len(again) == len(changed.results) and not any(difference(*pair) for pair in pairs)
+        return self.steady[source]
 
     def run(self, cell: str, cases: list[dict] | None = None, limit: float | None = None) -> list[Tree]:
         """What the check's program gives on each case with this cell. Empty if one takes longer than `limit` seconds, or all of
@@ -317,6 +364,8 @@ class Function:
             if change.source not in self.tried:
                 self.tried[change.source] = self._results(change.source)
             results = self.tried[change.source]
+            if any(results == self.tried.get(source) for source in self.asked):
+                continue  # the same change, written otherwise
             differs = self._differing(results)
             if results and LEAST * len(self.cases) <= len(differs) <= MOST * len(self.cases):
                 yield Changed(change, line, code, results, differs)
@@ -351,7 +400,7 @@ class Function:
     def replaced(self, choose: Callable[[list[Any]], list[Any]]) -> Iterator[walk.Change]:
         """Changes of an expression, in an order of `choose`, without those that are seen at once."""
         if "replaced" not in self.chosen:
-            places = [place for place in walk.places(self.cell, self.name) if not _AT_ONCE.search(place[1])]
+            places = [place for place in walk.places(self.cell, self.name) if not is_seen_at_once(place[1])]
             self.chosen["replaced"] = choose(places)
         for place in self.chosen["replaced"]:
             yield from walk.changes(self.cell, self.name, [place])

@@ -251,8 +251,9 @@ def _names(text: str, classes: set[str]) -> bool:
 def _as_result(value: Tree) -> Tree:
     """A tensor as it stands in a result: its sizes, strides and offset."""
     spec = value.get("tensor", value) if isinstance(value, dict) else None
-    is_tensor = isinstance(spec, dict) and {"sizes", "strides", "offset"} <= {*spec}
-    return [spec["sizes"], spec["strides"], spec["offset"]] if is_tensor else value
+    if isinstance(spec, dict) and {"sizes", "strides", "offset"} <= {*spec}:
+        return [spec["sizes"], spec["strides"], spec["offset"]]
+    return value
 
 
 def _same(one: Tree, other: Tree) -> bool:

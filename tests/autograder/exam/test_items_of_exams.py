@@ -14,7 +14,17 @@ from autograder.exam import class_exams, desk, draw, paper
 from autograder.exam.draw import FIND, PREDICT, REASON, RESULTS, Drawing, Exam, Key, Material, exam_of, program_of
 from autograder.exam.marking import mark
 from autograder.exam.paper import Field, Item, Paper
-from autograder.exam.trials import LEAST, MOST, Changed, Function, checks_of, reference_cell, shown
+from autograder.exam.trials import (
+    LEAST,
+    MOST,
+    Cases,
+    Changed,
+    Function,
+    checks_of,
+    is_seen_at_once,
+    reference_cell,
+    shown,
+)
 from autograder.exam.values import as_text, plain
 from autograder.model import Course, Lab, lab_names
 
@@ -248,6 +258,50 @@ def test_the_same_seed_gives_the_same_items_and_another_student_others(material,
     assert replace(again.paper, secret="") == replace(exam.paper, secret="") and again.keys == exam.keys
     other = exam_of("exam_01a_04a", "grace", material, own, True, 11)
     assert [item.paragraphs for item in other.paper.items] != [item.paragraphs for item in exam.paper.items]
+    # what one paper asks about the code without the change, or about inputs on which it matters, is no answer on another paper
+    keys = [*exam.keys.values(), *other.keys.values()]
+    searched = [key.check for key in keys if key.kind == FIND]
+    assert searched and not {*searched} & {key.check for key in keys if key.kind in (RESULTS, REASON)}
+
+
+def test_a_paper_shows_a_function_once_if_its_change_is_to_be_found(exam, material):
+    for keys in (exam.keys.values(), exam_of("exam", "bob", material, {}, True, 12).keys.values()):
+        asked = [key.check for key in keys]
+        assert all(asked.count(key.check) == 1 for key in keys if key.kind == FIND)
+
+
+def test_a_student_s_function_that_another_cell_shows_too_is_not_searched(material):
+    drawing = Drawing(material, {}, True, random.Random(1))
+    drawing.searched, drawing.shown = {"slice"}, {"permute", "helper"}
+    assert drawing.may_show({"permute", "select"}, False) and not drawing.may_show({"select", "slice"}, False)
+    assert drawing.may_show({"select"}, True) and not drawing.may_show({"select", "helper"}, True)
+
+
+@pytest.mark.parametrize(
+    ("line", "is_seen"),
+    [
+        ("if True:", True), ("x = x", True), ("if x == -1:", True), ("return loops[-0]", True), ("return x - 0", True),
+        ("if 1 * size > 3:", True), ("return n // 1", True), ("return f(tuple(b), tuple(b))", True), ("elif f(x, x):", True),
+        ("a, b = (wrap(a, self.dim()), wrap(a, self.dim()))", True), ("return {a % n: b, a % n: a}", True),
+        ("while x.y < x.y:", True), ("return a if x else a", True), ("for i in zip(s, s):", True), ("return x[0] or x[0]", True),
+        ("return (0, 0)", False), ("return f(a, b, 1, 1)", False), ("return x * x", True),
+        ("return s.a * s.a", False), ("elif x > 0.5 - 0.5 * y:", False), ("return [1, 1]", False), ("for i in range(1):", False),
+        ("except KeyError:", False), ("return x - 1", False), ("return 10 * x", False),
+    ],
+)  # fmt: skip
+def test_a_change_that_is_seen_without_the_contract_is_not_asked_about(line, is_seen):
+    assert is_seen_at_once(line) == is_seen
+
+
+def test_a_change_of_the_same_results_is_no_other_change(material):
+    exercise = "aten.strided.contiguous_strides"
+    check, given = material.checks[LAB][exercise], cell(exercise, CHANGED.format(""))
+    texts = ("max(size, 2)", "max(2, size)")
+    one, other = (walk.Change(5, "", text, given.replace("max(size, 1)", text)) for text in texts)
+    with closing(Function(Lab(LAB), exercise, check, given, True, material.known, True)) as function:
+        assert len([*function.changed(iter([one, other]))]) == 2
+        function.asked.add(one.source)
+        assert [*function.changed(iter([one, other]))] == []
 
 
 def test_own_code_is_asked_about_and_a_function_that_fails_is_the_courses(material, own):
@@ -263,7 +317,7 @@ def test_a_change_shows_on_some_inputs_and_not_on_most(material):
     lab = Lab(LAB)
     exercise, check = next(iter(checks_of(lab).items()))
     function = Function(lab, exercise, check, reference_cell(lab, exercise), False, material.known, True)
-    tried = [*function.changed(function.replaced(lambda places: random.Random(1).sample(places, 12)))]
+    tried = [*function.changed(function.replaced(lambda places: random.Random(1).sample(places, 10)))]
     function.close()
     assert function.cases and len({str(case) for case in function.cases}) == len(function.cases) == 200
     for changed in tried:
@@ -291,6 +345,30 @@ def test_every_lab_has_an_exam_or_says_that_it_has_too_little(lab):
         assert "name another lab as well" in str(error)
     else:
         assert len(exam.paper.items) == 5
+
+
+@pytest.mark.parametrize("labs", [["08a_dumps"], ["04a_history"], ["07c_breaks", "08a_dumps"]], ids="-".join)
+def test_labs_with_too_few_functions_say_so_at_once(labs, monkeypatch):
+    monkeypatch.setattr(Cases, "of", lambda *_: pytest.fail("cases are drawn"))
+    with pytest.raises(LookupError, match="too few functions for an exam: name another lab as well, .* 01a"):
+        Material([*map(Lab, labs)], 3)
+
+
+def test_a_class_is_told_once_that_its_labs_have_too_little(monkeypatch, tmp_path, material):
+    def fails(name, student, *_):
+        tried.append(student)
+        raise LookupError(f"no questions for {student}: too little")
+
+    monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(tmp_path))
+    (tmp_path / "seed").write_text("1")
+    labs, tried = [Course().find_released("01a")], []
+    monkeypatch.setattr(class_exams, "students_of", lambda labs: ["ada", "bob", "eve"])
+    monkeypatch.setattr(class_exams, "cells_of", lambda one: {})
+    monkeypatch.setattr(class_exams, "Material", lambda *_: material)
+    monkeypatch.setattr(class_exams, "exam_in_limits", fails)
+    with pytest.raises(LookupError, match="^too little$"):
+        class_exams.draw(labs, 1)
+    assert tried == ["ada"]
 
 
 @pytest.mark.parametrize("is_opened", [True, False])
