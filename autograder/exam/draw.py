@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass, field
 from functools import cache
 from itertools import combinations, islice
 from pathlib import Path
-from textwrap import indent
+from textwrap import dedent, indent
 from typing import Any
 
 from rushlight.course import draws
@@ -601,12 +601,19 @@ def _add_used(tree: ast.AST, names: dict[str, Any], found: dict[str, str]) -> No
         if isinstance(value, (bool, int, float, str, list, tuple, set, dict)) and len(repr(value)) <= 100:
             found[node.id] = f"{node.id} = {value!r}"
         elif inspect.isfunction(value) and value.__module__.startswith(CHECKS):
-            found[node.id] = text = source(value)
+            found[node.id] = text = _source_of(value)
             if len(text.splitlines()) > LONGEST_HELPER:
                 said = indent(f'"""{inspect.getdoc(value) or ""}"""', "    ")
                 found[node.id] = f"{text.partition(NEXT)[0]}{NEXT}{said}"
             else:
                 _add_used(ast.parse(text), value.__globals__, found)
+
+
+def _source_of(function: Callable) -> str:
+    try:
+        return source(function)
+    except StopIteration:  # a lambda, or a function that another one has made
+        return dedent(inspect.getsource(function)).strip()
 
 
 def _numbered(code: str) -> str:

@@ -234,6 +234,7 @@ def test_the_program_is_shown_with_what_it_uses():
     checks = checks_of(Lab("03a_loops"))
     assert "def _operands_of(" in program_of(checks["c10.dtypes.result_type"])
     assert "def dense(" in program_of(checks["c10.memory_formats.reorder_dimensions"])
+    assert all(map(program_of, checks_of(Lab("07a_graphs")).values())), "one of them uses a lambda"
 
 
 @pytest.mark.parametrize(
