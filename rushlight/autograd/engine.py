@@ -92,9 +92,9 @@ def sum_to(grad: Tensor, sizes: Sequence[int]) -> Tensor:
     6.0
 
     Rules:
-        Leading dimensions that broadcasting added are summed and removed. Dimensions that broadcasting expanded from size 1 are
-        summed and keep size 1. If `sizes` is empty, the result is one sum of all elements, a new tensor. Otherwise a gradient that
-        already has `sizes` is returned unchanged.
+        Leading dimensions that broadcasting added are summed and removed, also those of size 1. Dimensions that broadcasting
+        expanded from size 1 are summed and keep size 1. If `sizes` is empty, the result is one sum of all elements, a new
+        tensor. Otherwise a gradient that already has `sizes` is returned unchanged.
 
     Source: `aten/src/ATen/ExpandUtils.h`, `sum_to`.
     """

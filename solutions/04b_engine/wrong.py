@@ -414,6 +414,10 @@ sum_to__is_not_recorded_at_all = edited(
 sum_to__keeps_the_new_dimensions = edited(
     engine.sum_to, ("return grad.view(tuple(sizes)) if new_dims else grad", "return grad")
 )
+sum_to__views_a_leading_dimension_of_size_1 = edited(
+    engine.sum_to,
+    ("[*range(new_dims), *stretched]", "[*(d for d in range(new_dims) if grad.shape[d] != 1), *stretched]"),
+)
 call_function__without_a_history = edited(
     engine.call_function,
     (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from ...engine.check import program
-from ..cases import drawing, explained, lists_too, sizes, tensor
+from ..cases import drawing, explained, field, first_of, lists_too, sizes, tensor, when
 
 
 @drawing
@@ -25,6 +25,14 @@ def sums(draw, st):
     }
 
 
+def _is_a_view(case, mine, theirs):
+    """Whether the result has torch's sizes and elements, and other strides, where a dimension of size 1 leads."""
+    result, real = (field(tree, "result") or {} for tree in (mine, theirs))
+    if case["grad"]["tensor"]["sizes"][:1] != [1] or not {"tensor"} == result.keys() == real.keys():
+        return False
+    return result["tensor"] != real["tensor"] == result["tensor"] | {"stride": real["tensor"]["stride"]}
+
+
 @program(
     "autograd.engine.sum_to",
     cases=sums,
@@ -39,12 +47,16 @@ def sums(draw, st):
             ([4, 5, 2, 3], None, [2, 3]), ([4, 5, 2, 3], None, [5, 1, 3]), ([0, 3], None, [3]), ([2, 0], None, [2, 1]),
             ([2, 0], None, [0]), ([0], None, [1]), ([2, 3], [1, 2], [2, 3]), ([1], [0], [1]), ([2, 1], [5, 4], [2, 1]),
             ([4, 1, 3], None, [1, 3]), ([], None, []),
+            ([1, 3], [6, 2], [3]), ([1, 2, 3], [6, 1, 2], [2, 3]), ([1, 1, 3], [6, 1, 2], [1, 3]),  # copied, not viewed
         )
     ],
-    hint=explained(
-        result="a dimension that broadcasting put in front disappears; one that it stretched stays, with size 1",
-        is_the_argument_itself="a gradient that has these sizes is returned itself. If `sizes` is empty, the result is new",
-        leads_to_the_gradient="in a backward pass with create_graph, the sum is recorded: its history leads to `grad`",
+    hint=first_of(
+        when(_is_a_view, "a leading dimension of size 1 is summed, too: the result is new and contiguous, not a view of `grad`"),
+        explained(
+            result="a dimension that broadcasting put in front disappears; one that it stretched stays, with size 1",
+            is_grad_itself="a gradient that has these sizes is returned itself. If `sizes` is empty, the result is new",
+            grad_is_in_its_history="in a backward pass with create_graph, the sum is recorded: its history leads to `grad`",
+        ),
     ),
 )  # fmt: skip
 def summed(xp, grad, sizes, recorded):
@@ -60,9 +72,9 @@ def _(torch, grad, sizes, recorded):
 
 
 def _shown(result, grad):
-    """The result, and whether its history leads to the gradient: a leaf, or the gradient itself."""
-    waiting, leads = [result.grad_fn], result is grad
+    """The result, whether it is the gradient, and whether autograd has recorded how it was made of the gradient, a leaf."""
+    waiting, leads = [result.grad_fn], False
     for node in waiting:
         leads = leads or getattr(node, "variable", None) is grad
         waiting += [following for following, _ in node.next_functions] if node else []
-    return {"result": result.detach(), "is the argument itself": result is grad, "leads to the gradient": leads}
+    return {"result": result.detach(), "is grad itself": result is grad, "grad is in its history": leads}
