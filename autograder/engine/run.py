@@ -104,7 +104,7 @@ def _run_cells(
             if is_milestone(name) and (reason := missing_for_milestone(core, passed.__contains__)):
                 verdicts[name] = Verdict(name, NOT_ATTEMPTED, message=reason)
             else:
-                retry = partial(_retry_on_reference, to_run, session, judge, passed)
+                retry = partial(_retry_on_reference, to_run, session, judge, passed, _unwritten(verdicts))
                 verdicts[name] = session.decide(judge, name, retry)
         elif any(cell is other for other in to_run):
             cell.outputs = session.run_cell(cell)
@@ -117,6 +117,15 @@ def _passed(verdicts: dict[str, Verdict]) -> set[str]:
     """The exercises that have passed every check so far."""
     by_exercise = [(exercise_of(name), verdict) for name, verdict in verdicts.items() if not is_milestone(name)]
     return {name for name, _ in by_exercise} - {name for name, verdict in by_exercise if not verdict.passed}
+
+
+def _unwritten(verdicts: dict[str, Verdict]) -> set[str]:
+    """The exercises so far that the student has not written, or whose cell did not run."""
+    return {
+        exercise_of(name)
+        for name, verdict in verdicts.items()
+        if verdict.outcome == NOT_ATTEMPTED and not is_milestone(name)
+    }
 
 
 def _to_run(notebook: NotebookNode, lab: Lab) -> list[NotebookNode]:
@@ -380,10 +389,16 @@ def _reference_verdicts(lab: Lab, judge: Judge, names: Iterable[str], folder: Pa
 
 
 def _retry_on_reference(
-    to_run: list[NotebookNode], session: Session, judge: Judge, passed: set[str], verdict: Verdict
+    to_run: list[NotebookNode],
+    session: Session,
+    judge: Judge,
+    passed: set[str],
+    unwritten: set[str],
+    verdict: Verdict,
 ) -> Verdict | None:
     """A second chance for an exercise that failed on top of the student's other pieces: the earlier ones are the reference's here.
-    For a milestone, all of the lab that have not passed are.
+    For a milestone, all of the lab that have not passed are. A note says so, unless only unwritten pieces were the reason: in
+    the notebook they are the reference's, too.
 
     The later ones are not. So of two answers that call each other one fails, and a student who reads the reference in this
     subject finds answers to decided checks only. Nothing but the verdict leaves it.
@@ -396,6 +411,19 @@ def _retry_on_reference(
         replaced, note = set(itertools.takewhile(lambda name: name != exercise, named)), SECOND_CHANCE_NOTE
     if not replaced or session.allowance.left < session.allowance.total / 2:
         return None  # the second attempt would be the same as the first, or the time of the other pieces is at stake
+    second = _on_reference(replaced, to_run, session, judge, verdict)
+    if second is None or note == SECOND_CHANCE_NOTE and replaced <= unwritten:
+        return second
+    missing = replaced & unwritten if note == SECOND_CHANCE_NOTE else set()
+    has_time = session.allowance.left >= session.allowance.total / 2
+    third = _on_reference(missing, to_run, session, judge, verdict) if missing and has_time else None
+    return third or replace(second, notes=[note, *second.notes])
+
+
+def _on_reference(
+    replaced: set[str], to_run: list[NotebookNode], session: Session, judge: Judge, verdict: Verdict
+) -> Verdict | None:
+    """The verdict on a check that failed, with the reference in the place of these exercises. None if it fails again."""
     missing = [name for name in session.missing if name not in replaced]
     retry = Session(session.lab, session.isolated, session.allowance, missing, session.kernels)
     check, case = verdict.check, verdict.case
@@ -413,7 +441,7 @@ def _retry_on_reference(
         second = retry.decide(judge, check, lambda failed: failed)
     finally:
         retry.close()
-    return replace(second, notes=[note, *second.notes]) if second.passed else None
+    return second if second.passed else None
 
 
 # What a subject sent, made safe to show ------------------------------------------------------------------------------

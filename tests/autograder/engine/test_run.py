@@ -14,7 +14,7 @@ from sweep import sweep
 from autograder.engine import judge as judging
 from autograder.engine import limits, sandbox
 from autograder.engine import run as running
-from autograder.engine.check import exercise_of, is_on_torch, registry
+from autograder.engine.check import exercise_of, is_milestone, is_on_torch, registry
 from autograder.engine.observe import NotGraded, SubjectTimedOut
 from autograder.engine.run import NOT_RUN, run
 from autograder.engine.sandbox import Sandbox
@@ -115,6 +115,37 @@ def test_a_piece_that_passes_alone_says_so(graded, solved, lab):
     verdicts = graded(solved)
     assert verdicts["aten.strided.reshape"].passed and verdicts["aten.strided.reshape"].notes == [SECOND_CHANCE_NOTE]
     assert verdicts["aten.strided.infer_size"].notes == []
+
+
+@pytest.mark.parametrize(
+    "others", sweep(["written and right", "unwritten", "one wrong"], keep=["unwritten", "one wrong"])
+)
+@pytest.mark.parametrize("lab", ["01b_reshape"])
+def test_pieces_that_are_not_written_need_no_note_and_a_wrong_one_does(graded, released, solved, lab, others):
+    infer_size, compute_stride, reshape = (
+        f"aten.strided.{name}" for name in ("infer_size", "compute_stride", "reshape")
+    )
+    kept = {"unwritten": [reshape], "one wrong": [compute_stride, reshape]}.get(others, [infer_size, reshape])
+    for name in kept:
+        cell(released, name).source = cell(solved, name).source
+    if others == "one wrong":
+        wrong = cell(released, compute_stride)
+        wrong.source = wrong.source.replace("return tuple(reversed(new_strides))", "return tuple(new_strides)")
+    verdicts = graded(released)
+    assert verdicts[reshape].passed
+    assert verdicts[reshape].notes == [SECOND_CHANCE_NOTE] * (others == "one wrong")
+
+
+@pytest.mark.parametrize(
+    ("lab", "exercise"),
+    sweep(
+        [(lab, name) for lab in lab_names() for name in Lab(lab).exercises], keep=[("02b_schemas", "c10.schema.unbind")]
+    ),
+)
+def test_a_piece_alone_passes_without_a_note_about_others(graded, released, solved, exercise):
+    cell(released, exercise).source = cell(solved, exercise).source
+    verdicts = [v for name, v in graded(released).items() if not is_milestone(name) and exercise_of(name) == exercise]
+    assert verdicts and not [v for v in verdicts if not v.passed or SECOND_CHANCE_NOTE in v.notes]
 
 
 ENDS_WITHOUT_A_RESULT = {
