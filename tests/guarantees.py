@@ -176,7 +176,7 @@ def _of_own_scope(scope: ast.AST) -> Iterator[ast.AST]:
 
 def _is_prose(node: object) -> bool:
     is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-    return is_text or isinstance(node, ast.keyword) and node.arg in ("hint", "show")
+    return is_text or isinstance(node, ast.keyword) and node.arg in ("hint", "show", "asked", "refuses")
 
 
 class Source:

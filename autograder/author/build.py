@@ -2,7 +2,8 @@
 
 A lab's source, `solutions/NNx_name/NNx_name.md`, is Markdown with cells. A cell that names an exercise is empty. The
 builder takes its decorator, signature and docstring from the framework, puts the body between nbgrader's solution marks, and
-adds the check in a locked cell. The section `Rules:` of a docstring becomes a fold below the check. The builder adds up the
+adds the check in a locked cell. The section `Rules:` of a docstring becomes a fold below the check, and a call of `ask` is
+above it. The builder adds up the
 minutes and points of the lab below its title. nbgrader makes the students' notebook in `labs/` from that. A reading,
 `phases/NN_name/reading.md`, becomes a notebook and is executed. Notebooks are built, never edited.
 """
@@ -27,9 +28,9 @@ import rushlight
 from rushlight.course.short_names import short_form
 
 from ..course import COURSE, READINGS, set_environment
+from ..engine.asking import call_of_ask, complete
 from ..engine.check import find, function_of, is_milestone
 from ..engine.edition import RULES, body_lines
-from ..engine.verdict import call_of_ask
 from ..language import ENGLISH
 from ..model import Course, Lab, digest_of, lab_names, phases
 from . import BuildError
@@ -41,7 +42,7 @@ _METADATA = {
 }
 
 FOLDED_TAGS = {"setup", "figure"}  # cells whose source JupyterLab and the site fold
-FOLD = """\
+ASK = """\
 Find the rules by experiment: ask torch about cases of your own, as often as you like. With the name alone, `ask` lists some.
 
 ```python
@@ -49,7 +50,8 @@ from autograder import ask
 
 {call}
 ```
-
+"""
+FOLD = """\
 <details><summary>Rules</summary>
 
 {rules}
@@ -77,8 +79,9 @@ def solution(lab: Lab) -> NotebookNode:
             cell.source, rules = rules + cell.source, ""
         if "exercise" in given:
             _expect_empty(cell, path)
-            cells += [_exercise_cell(given), _check_cell(given["exercise"], given.get("points"), effort.is_further)]
-            rules = _rules(given)
+            rules, asking = _rules(given)
+            cells += [_exercise_cell(given), *asking]
+            cells.append(_check_cell(given["exercise"], given.get("points"), effort.is_further))
         elif "check" in given:
             _expect_empty(cell, path)
             cells.append(_check_cell(given["check"], given.get("points"), effort.is_further))
@@ -178,13 +181,17 @@ def _about(kind: str, name: str, further: bool) -> dict:
     return {kind: name} | ({"further": True} if further else {})
 
 
-def _rules(given: dict) -> str:
-    """The call of `ask` and the fold with the rules of an exercise, before its hints. Nothing for an exercise without rules."""
+def _rules(given: dict) -> tuple[str, list[NotebookNode]]:
+    """The fold with the rules of an exercise, before its hints, and the cell with a call of `ask`, above its check. Nothing and no
+    cell for an exercise without rules."""
     name, case = given["exercise"], given.get("case")
     rules = rules_of(name)
     if bool(rules) != bool(case):
         raise BuildError(f"{name}: a docstring with `Rules:` and an exercise with `case` belong together")
-    return FOLD.format(call=call_of_ask(name, case), rules=rules) if case else ""
+    if not case:
+        return "", []
+    call = call_of_ask(find(name), complete(find(name), case))
+    return FOLD.format(rules=rules), [nbformat.v4.new_markdown_cell(ASK.format(call=call).strip())]
 
 
 def rules_of(name: str) -> str:

@@ -67,7 +67,7 @@ FUNCTIONS |= {
     "NotAttempted": 0,
     "StateLeft": 0,
 }
-ARGUMENTS = ("hint", "message", "problem")
+ARGUMENTS = ("hint", "message", "problem", "refuses")
 WORDS = 3  # of an argument's text, at least: a shorter one is a name
 HEADER = """\
 # {language}: {name}. `rushlight translate` renews the messages, and whoever reads both languages writes msgstr.
@@ -154,7 +154,7 @@ def _python(file: BinaryIO, keywords: Collection[str], tags: Any, options: Any) 
             at = FUNCTIONS[name]
             yield from ((node.lineno, None, text, []) for part in node.args[at : at + 1] for text in _constants(part))
         elif isinstance(node, ast.keyword) and node.arg in ARGUMENTS:
-            found = _constants(node.value, defined if node.arg == "hint" else None)
+            found = _constants(node.value, defined if node.arg in ("hint", "refuses") else None)
             yield from ((node.value.lineno, None, text, []) for text in found if len(text.split()) >= WORDS)
 
 

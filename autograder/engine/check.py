@@ -49,6 +49,8 @@ class Check:
     `draws` limits the cases that are drawn, and those that are tried while shrinking, for a check whose cases take long. If it
     is a `prediction`, the verdict says how much of it is right, but not torch's answer. If the answer `is_text`, such as a kernel,
     grading tries it in a process in which no code of the student has run.
+    `asked` are the edges that `ask` lists. `refuses(case)` says why torch has no answer to a case that a student asks about, or
+    nothing.
     """
 
     name: str
@@ -62,6 +64,8 @@ class Check:
     prediction: bool = False
     is_text: bool = False
     examine: Callable[[Any, Tree, dict | None], Verdict] | None = None
+    asked: list[dict] | None = None
+    refuses: Callable[[dict], str | None] | None = None
     torch_program: Callable | None = None
     counts: Callable | None = None
     best: dict[str, int] = field(default_factory=dict)
@@ -219,6 +223,8 @@ def program(
     prediction: bool = False,
     is_text: bool = False,
     examine: Callable[[Any, Tree, dict | None], Verdict] | None = None,
+    asked: list[dict] | None = None,
+    refuses: Callable[[dict], str | None] | None = None,
 ) -> Callable:
     """Decorator: register a program as the check `name` (`module.function`, or `module.function.part`)."""
 
@@ -226,7 +232,7 @@ def program(
         if name in _registry:
             raise ValueError(f"two checks are called {name!r}")
         _registry[name] = Check(
-            name, made, cases, edges or [], hint, disposable, draws, show, prediction, is_text, examine
+            name, made, cases, edges or [], hint, disposable, draws, show, prediction, is_text, examine, asked, refuses
         )
         return _registry[name]
 

@@ -57,6 +57,7 @@ from .verdict import (
     MALFORMED,
     NEEDS_TORCH,
     NOT_ATTEMPTED,
+    NOT_THEIR_FAULT,
     PASSED,
     TIMED_OUT,
     UNSTABLE,
@@ -187,7 +188,7 @@ class Judge:
             verdict = Verdict(name, GRADER_ERROR, message=str(error))
         except Exception as error:
             said = f"{type(error).__name__}: {error}"
-            verdict = Verdict(name, GRADER_ERROR, message=f"{said}; this is not the student's fault")
+            verdict = Verdict(name, GRADER_ERROR, message=f"{said}{NOT_THEIR_FAULT}")
             if needs := other_torch():
                 verdict = Verdict(name, NEEDS_TORCH, message=needs, notes=[clean(said)])
         verdict.message, verdict.hint = clean(verdict.message), clean(verdict.hint)

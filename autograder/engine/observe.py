@@ -292,8 +292,8 @@ def _read_buffer(blob: BinaryIO, length: Tree) -> bytes:
 
 # Accepting -----------------------------------------------------------------------------------------------------------
 
-_DTYPES = {f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)}
-_DTYPES |= {"bool", "float16", "bfloat16", "float32", "float64", "complex64", "complex128"}
+DTYPE_NAMES = {f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)}
+DTYPE_NAMES |= {"bool", "float16", "bfloat16", "float32", "float64", "complex64", "complex128"}
 
 
 def accept(tree: Tree, depth: int = 0) -> None:
@@ -359,7 +359,7 @@ def _is_lineage(names: list[Tree]) -> bool:
 def _is_tensor(fields: dict) -> bool:
     match fields:
         case {"dtype": str(dtype), "shape": list(shape), "stride": list(stride), "offset": offset, "data": bytes(data)}:
-            if len(fields) > 5 or dtype not in _DTYPES or len(shape) > MAX_NESTING or len(stride) > MAX_NESTING:
+            if len(fields) > 5 or dtype not in DTYPE_NAMES or len(shape) > MAX_NESTING or len(stride) > MAX_NESTING:
                 return False
             if not all(type(number) is int for number in [*shape, *stride, offset]) or min(shape, default=0) < 0:
                 return False

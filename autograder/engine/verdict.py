@@ -15,6 +15,7 @@ PASSED, DISAGREED, NOT_ATTEMPTED = phrase("passed"), phrase("disagreed"), phrase
 TIMED_OUT, DIED, UNSTABLE = phrase("timed out"), phrase("died"), phrase("unstable")
 MALFORMED, GRADER_ERROR = phrase("malformed"), phrase("grader error")
 NEEDS_TORCH = phrase("needs another torch")  # than the one that is installed: the message names both versions
+NOT_THEIR_FAULT = "; this is not the student's fault"  # after an error of the judge
 OUTCOMES = {PASSED, DISAGREED, NOT_ATTEMPTED, TIMED_OUT, DIED, UNSTABLE, MALFORMED, GRADER_ERROR, NEEDS_TORCH}
 
 # what a verdict says that was reached with the reference in the place of other pieces, in a notebook and in grading
@@ -28,7 +29,6 @@ LONG = 12  # lines of a case, a program or a result: of a longer program or resu
 KEPT = 10  # lines of a longer result: two differences
 CONTEXT = 2  # lines around those that differ
 LONGEST_REPLAY = 1000  # characters: a student does not type a case with a page of text
-LONGEST_LINE = 100  # characters of a call of `ask`
 
 
 @dataclass
@@ -190,13 +190,6 @@ def abridged_program(program: str, name: str, most: int = LONG) -> str:
     """A program as `abridged`, around its parameters, and around where it mentions this name and returns."""
     marks = [match.span() for match in re.finditer(rf"^def |\b{name}\b|^    return ", program, re.MULTILINE)]
     return abridged(program, marks, most)[0]
-
-
-def call_of_ask(check: str, case: dict) -> str:
-    """The call that prints torch's answer for a case."""
-    parts = [f'"{check}"', *(f"{name}={value!r}" for name, value in case.items())]
-    line = f"ask({', '.join(parts)})"
-    return line if len(line) <= LONGEST_LINE else "\n".join(["ask(", *(f"    {part}," for part in parts), ")"])
 
 
 def describe(case: dict) -> str:

@@ -32,10 +32,10 @@ from ..engine.verdict import (
     MILESTONE_NOTE,
     NEEDS_TORCH,
     NOT_ATTEMPTED,
+    NOT_THEIR_FAULT,
     PASSED,
     SECOND_CHANCE_NOTE,
     Verdict,
-    call_of_ask,
 )
 from ..language import phrase, speak
 
@@ -193,48 +193,28 @@ def check(name: str, case: dict | None = None) -> None:
 def ask(name: str, /, **case: Any) -> None:
     """Print what torch gives in the program of a check, on a case of the student's own: `ask("aten.strided.expand", sizes=[2])`.
 
-    The values have the form that a verdict shows for *case*, and `ask("aten.strided.expand")` prints some cases. No exercise has to
-    be written. Raises TypeError for other names than the program has, LookupError for a check that does not exist or compares
-    nothing, and CheckFailed if torch cannot answer.
+    The values have the form that a verdict shows for *case*, and `ask("aten.strided.expand")` prints some cases. A tensor is
+    `{"tensor": {"sizes": [2, 3], "strides": [1, 2]}}`, contiguous without strides. No exercise has to
+    be written. Raises TypeError or ValueError for a case that the program cannot have, LookupError for a check that does not exist
+    or compares nothing, and CheckFailed if torch cannot answer.
     """
+    from ..engine.asking import call_of_ask, complete, listed  # not in the sandbox
+
     check = find(name)
     if check.examine is not None or check.prediction:
         raise LookupError(phrase(f"{name} is about your own answer: torch's is not given"))
     if check.edges and check.edges[0] and not case:
-        print("\n".join(call_of_ask(name, shown) for shown in _varied(check.edges)))
+        print("\n".join(call_of_ask(check, shown) for shown in listed(check)))
         return
-    if check.edges and case.keys() != check.edges[0].keys():
-        raise TypeError(phrase(f"a case of {name} has a value for each of: {', '.join(check.edges[0])}"))
+    case = complete(check, case)
     if is_grading():
         return
     with _no_answer():
         verdict = _decide(name, case)
     if not verdict.theirs:
-        raise CheckFailed(f"{name}: {speak(verdict.message)}")
+        reason = speak(verdict.message.removesuffix(NOT_THEIR_FAULT))
+        raise CheckFailed(f"{name}: {speak('torch has no answer to this case: {reason}', reason=reason)}")
     print(verdict.theirs)
-
-
-FEWEST, MOST = 3, 10  # cases that `ask` lists
-
-
-def _varied(cases: list[dict]) -> list[dict]:
-    """The first cases, and those after them in which a word occurs for the first time."""
-    known, varied = set[str](), list[dict]()
-    for case in cases:
-        words = {*_words(case)}
-        if len(varied) < FEWEST or words - known:
-            varied.append(case)
-            known |= words
-    return varied[:MOST]
-
-
-def _words(value: Any) -> Iterator[str]:
-    """The texts in a case."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, (list, dict)):
-        for part in value.values() if isinstance(value, dict) else value:
-            yield from _words(part)
 
 
 NO_ANSWER = "\0"  # what no program gives: a verdict then has torch's answer

@@ -363,7 +363,8 @@ def compute_table_entry(
     Args:
         kernels: a dict: the kernels registered for the operator, by runtime key or alias key. `FALLTHROUGH` is one of them.
         fallbacks: a dict: the kernels registered for all operators, by runtime key.
-        key: one of `RUNTIME_KEYS`, or `Undefined`. `BACKEND_KEYS` and `AUTOGRAD_KEYS` are two kinds of them.
+        key: one of `RUNTIME_KEYS`, or `Undefined`. `BACKEND_KEYS` and `AUTOGRAD_KEYS` are two kinds of them, without an order.
+            The name of an autograd key is "Autograd" and the name of its backend, and `DispatchKey["CPU"]` is the key `CPU`.
 
     Returns:
         the kernel, `MISSING` if there is none, and the reason, a string: "kernel" for one of the key itself, "default backend

@@ -381,6 +381,17 @@ expand__repeats_ones_that_stay = edited(
     strided.expand,
     ("if new_sizes[i] == old_size else", "if new_sizes[i] == old_size and (i < new_dims or old_size > 1) else"),
 )
+expand__checks_no_negative_size = edited(
+    strided.expand, ("if new_sizes[i] < 0 or old_size not in", "if old_size not in")
+)
+compute_stride__gives_a_0_dim_tensor_stride_0 = edited(
+    strided.compute_stride, ("chunks = [] if old_sizes else [(1, 1)]", "chunks = [] if old_sizes else [(1, 0)]")
+)
+compute_stride__gives_the_strides_of_the_chunks = edited(strided.compute_stride, ("filled * stride", "stride"))
+compute_stride__drops_a_last_one = edited(
+    strided.compute_stride,
+    ("chunks = [] if old_sizes else [(1, 1)]", "chunks = [(1, 1)] if 1 in [1, *old_sizes][-1:] else []"),
+)
 compute_stride__joins_no_one_of_stride_0 = edited(
     strided.compute_stride, ("if chunks and (size == 1 or", "if chunks and (size == 1 and stride or")
 )

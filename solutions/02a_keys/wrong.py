@@ -487,6 +487,16 @@ compute_table_entry__a_fallthrough_for_all_backends_is_no_kernel = edited(
     dispatch.compute_table_entry,
     ("explicit not in kernels:", "kernels.get(explicit, FALLTHROUGH) is FALLTHROUGH:"),
 )
+compute_table_entry__asks_for_the_backend_alone = edited(
+    dispatch.compute_table_entry, ("own not in kernels and explicit not in kernels:", "own not in kernels:")
+)
+compute_table_entry__not_beside_any_explicit_kernel = edited(
+    dispatch.compute_table_entry,
+    (
+        "explicit not in kernels:",
+        "not {explicit, DispatchKey.CompositeExplicitAutogradNonFunctional} & kernels.keys():",
+    ),
+)
 skip_fallthrough__goes_on_without_the_backend = edited(
     dispatch.skip_fallthrough, ("rest &= ~functionality", "rest &= ~bits(key)")
 )

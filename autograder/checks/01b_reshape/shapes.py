@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from ...engine.check import program
+from ...engine.observe import is_error
 from ..cases import breaking, drawing, field, first_apart, is_torch, lists_too, no_cases, rows, sizes, tensor
 from ..shared_01 import mixed_too, viewed, with_tensor
 
@@ -29,6 +30,11 @@ def _pairs_of_sizes(draw, st):
         ([2, 3], [2]), ([0], [1]), ([1], [0]), ([0], [2]), ([2], [0]), ([4, 1, 3], [2, 1]), ([1, 1], [1]),
         ([2, 3], [2, 4]), ([2, 3, 4], [3, 3, 4]), ([3, 0], [3, 1]), ([1, 0], [3, 1]), ([5, 1, 4, 1, 2], [3, 1, 1]),
         ([2], [5, 1, 4, 3, 1]),
+    ),
+    asked=rows(
+        "a b",
+        ([], []), ([2, 3], []), ([3], [2, 1]), ([32, 600], [600]), ([4, 1, 3], [2, 1]), ([2, 3], [3, 2]), ([1], [0]),
+        ([0], [2]), ([3, 0], [3, 1]), ([1, 0], [3, 1]),
     ),
 )  # fmt: skip
 def broadcast_sizes(xp, a, b):
@@ -64,6 +70,8 @@ def _sensible(case):
 
 def _about_expand(case, mine, theirs):
     wrong = first_apart(mine, theirs)
+    if is_error(theirs) and min(case["sizes"], default=0) < 0:
+        return "-1 is for a dimension of `self` only, and every other negative size raises a RuntimeError"
     if wrong != "view":
         return "no element is copied: the view shares the memory of `self`" if wrong == "shares its storage" else None
     yours, wanted = (field(tree, wrong)["tensor"] for tree in (mine, theirs))
@@ -100,6 +108,11 @@ def _about_expand(case, mine, theirs):
         (tensor([3, 2, 1], [1, 27, 9], 3), [-1, -1, 3]), (tensor([2, 1, 3], [5, 4, 1]), [1, 2, 1, 2, 4, 3]),
         (tensor([300]), [300]), (tensor([1, 300]), [2, 300]), (tensor([1], [5]), [1, 4]), (tensor([1, 3], [9, 2]), [1, 2, 3]),
         (tensor([1, 3]), [3]), (tensor([0, 2]), [-1, 2]),
+    ),
+    asked=rows(
+        "x sizes",
+        (tensor([3, 1]), [3, 4]), (tensor([3]), [2, 3]), (tensor([3]), [2, -1]), (tensor([1]), [0]), (tensor([3]), [1, 3]),
+        (tensor([3, 1], [1, 5]), [3, 1]), (tensor([3]), [4]), (tensor([3]), [-1, 3]), (tensor([1]), [-2]), (tensor([3]), [1, 2, 3]),
     ),
     hint=_about_expand,
 )  # fmt: skip
@@ -165,11 +178,41 @@ _VIEW_EDGES = rows(
     (tensor([2, 1, 3], [1, 99, 2]), [6]), (tensor([2, 1], [1, 5]), [2]), (tensor([2, 1], [1, 5]), [1, 2]),
     (tensor([2, 1], [1, 5]), [2, 1, 1]), (tensor([0, 2], [5, 7]), [0, 2, 1]), (tensor([0, 2], [5, 7]), [0]),
     (tensor([2, 4], [8, 2]), [4, 2]), (tensor([4, 2], [8, 2]), [2, 4]), (tensor([2, 300]), [600]),
-    (tensor([2, 1, 3], [3, 0, 1]), [6]),
+    (tensor([2, 1, 3], [3, 0, 1]), [6]), (tensor([2, 3, 1], [3, 1, 50]), [6, 1]),
 )  # fmt: skip
 
 
-@program("aten.strided.compute_stride", cases=_viewings, edges=_VIEW_EDGES)
+def _about_chunks(case, mine, theirs):
+    old = case["x"]["tensor"]["sizes"]
+    if 0 in old:
+        return "without elements there is no order: equal sizes keep the old strides, and other sizes get contiguous strides"
+    if not old:
+        return "a 0-dim tensor is one chunk of one element, with stride 1: so all new strides are 1"
+    if is_error(mine) or is_error(theirs):
+        if 1 in old[:-1]:
+            return "an old dimension of size 1 joins the chunk of the dimensions after it, whatever its stride is"
+        return "neighbouring old dimensions are one chunk if their strides continue, and the new sizes fill each chunk exactly"
+    if old[-1] == 1:
+        return "the last old dimension begins a chunk with its own stride, also if its size is 1"
+    return (
+        "a new stride is the number of elements that are filled in the chunk so far, times the stride of the chunk, also for a "
+        "size of 1 after a full chunk"
+    )
+
+
+@program(
+    "aten.strided.compute_stride",
+    cases=_viewings,
+    edges=_VIEW_EDGES,
+    asked=rows(
+        "x sizes",
+        (tensor([2, 3]), [3, 2]), (tensor([3, 2], [1, 3]), [6]), (tensor([2, 3, 4], [12, 1, 3]), [2, 12]),
+        (tensor([2, 4], [8, 2]), [2, 2, 2]), (tensor([2, 1, 3], [3, 9, 1]), [6]), (tensor([2, 1], [1, 5]), [2, 1, 1]),
+        (tensor([2, 3, 1], [3, 1, 50]), [6, 1]), (tensor([], [], 2), [1, 1]), (tensor([2, 0], [5, 7]), [2, 0]),
+        (tensor([0, 2], [5, 7]), [2, 0]),
+    ),
+    hint=_about_chunks,
+)  # fmt: skip
 def view(xp, x, sizes):
     if not is_torch(xp):
         mixed_too(xp.strided.compute_stride, x.shape, x.stride(), sizes)

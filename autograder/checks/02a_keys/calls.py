@@ -15,6 +15,22 @@ def _item(st):
     return st.one_of(one, st.lists(one, max_size=3), st.integers(0, 3))
 
 
+_NUMBERS = {bool: "bool", int: "int", float: "float"}
+
+
+def _refused(case):
+    def is_argument(value):
+        return value in ("cpu", "meta", None)
+
+    stack = [value for value in case["stack"] if type(value) not in _NUMBERS]
+    if not all(all(map(is_argument, value)) if isinstance(value, list) else is_argument(value) for value in stack):
+        return "a stack has 'cpu' and 'meta' for tensors, None, numbers, and lists of the first three"
+    if unknown := {*case["included"], *case["excluded"]} - {*RUNTIME}:
+        name, known = min(unknown), ", ".join(RUNTIME)
+        return f"there is no key {name}, only {known}"
+    return None
+
+
 @program(
     "c10.dispatch.dispatch_key_set",
     cases=drawn(
@@ -31,18 +47,20 @@ def _item(st):
         (["cpu", "meta"], [], ["AutogradCPU", "ADInplaceOrView"]), (["meta"], [], ["CPU"]),
         (["cpu"], ["Meta"], ["Meta"]), ([], ["CUDA"], ["CPU"]), ([], ["PrivateUse1", "Python"], ["Python"]),
     ),
+    refuses=_refused,
     disposable=True,
     hint=when(lambda case: case["excluded"], "to exclude a key excludes its functionality; the backends stay"),
 )  # fmt: skip
-def key_set_of_a_call(xp, stack, included, excluded):
+def key_set_of_a_call(xp, stack, included=(), excluded=()):
     stacks, keys = [unpack(xp, stack, kind) for kind in (list, tuple)], (bits_of(xp, included), bits_of(xp, excluded))
-    return [names(xp, xp.dispatch.dispatch_key_set(stack, *keys)) for stack in stacks]
+    of_list, of_tuple = (names(xp, xp.dispatch.dispatch_key_set(stack, *keys)) for stack in stacks)
+    return {"of a list": of_list, "of a tuple": of_tuple}
 
 
 @key_set_of_a_call.oracle
 def _(torch, stack, included, excluded):
     """The key set that the first kernel receives from an operator with a kernel for every key."""
-    types = ["Tensor?[]" if isinstance(x, (list, tuple)) else "int" if isinstance(x, int) else "Tensor?" for x in stack]
+    types = ["Tensor?[]" if isinstance(x, (list, tuple)) else _NUMBERS.get(type(x), "Tensor?") for x in stack]
     got = []
     with library(torch) as (namespace, made):
         made.define(f"f({', '.join(f'{type} x{i}' for i, type in enumerate(types))}) -> ()")
@@ -51,7 +69,7 @@ def _(torch, stack, included, excluded):
         stack = unpack(torch, stack)
         with torch._C._ForceDispatchKeyGuard(bits_of(torch, included), bits_of(torch, excluded)):
             getattr(torch.ops, namespace).f(*stack)
-    return [names(torch, got[0])] * 2
+    return dict.fromkeys(["of a list", "of a tuple"], names(torch, got[0]))
 
 
 _FALL = ["kernel", "fallthrough"]

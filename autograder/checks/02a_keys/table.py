@@ -4,7 +4,7 @@ import re
 from contextlib import ExitStack
 
 from ...engine.check import program
-from ..cases import breaking, drawn, field, first_apart, no_cases, rows, when
+from ..cases import breaking, drawn, field, first_apart, no_cases, rows
 from ..shared_02.keys import ALIASES, AUTOGRAD, EXPLICIT, IMPLICIT, NON_FUNCTIONAL, RUNTIME, subsets
 from ..shared_02.operators import library
 
@@ -12,6 +12,39 @@ from ..shared_02.operators import library
 def _kernels(st):
     usual = ["CPU", "Meta", *AUTOGRAD[:1], *AUTOGRAD[3:], *ALIASES]
     return st.one_of(subsets(usual, most=5)(st), subsets([*RUNTIME, *ALIASES], most=6)(st))
+
+
+MORE_FALLBACKS = ["CPU", "CUDA", "PrivateUse1"]  # torch itself registers the others
+
+
+def _refused(case):
+    allowed, possible = ", ".join(MORE_FALLBACKS), ", ".join([*RUNTIME, *ALIASES])
+    if {*case["more_fallbacks"]} - {*MORE_FALLBACKS}:
+        return f"torch registers the other fallbacks itself: `more_fallbacks` may have {allowed}"
+    if {*case["kernels"]} - {*RUNTIME, *ALIASES}:
+        return f"`kernels` may have {possible}"
+    return None
+
+
+def _about_entries(case, mine, theirs):
+    """About the first entry that differs, if it is that of an autograd key."""
+    key, kernels = first_apart(mine, theirs), case["kernels"]
+    if key not in AUTOGRAD or IMPLICIT not in kernels:
+        return None
+    took, takes = (field(tree, key)[-1:] == ["math kernel"] for tree in (mine, theirs))
+    if took and key.removeprefix("Autograd") in kernels:
+        return "an operator with a kernel for the backend itself does not use the composite kernel at its autograd key"
+    if took and EXPLICIT in kernels:
+        return (
+            "a kernel for CompositeExplicitAutograd serves every backend, so no autograd key uses the one for "
+            "CompositeImplicitAutograd"
+        )
+    if takes and NON_FUNCTIONAL in kernels:
+        return (
+            "CompositeExplicitAutogradNonFunctional does not block CompositeImplicitAutograd at an autograd key: only "
+            "CompositeExplicitAutograd and the backend itself do"
+        )
+    return None
 
 
 @program(
@@ -35,17 +68,16 @@ def _kernels(st):
         (["AutogradCPU", IMPLICIT], []), (["AutogradCPU", "CPU", IMPLICIT], []), (["BackendSelect", IMPLICIT], []),
         (["ADInplaceOrView", "AutocastCPU", "Python"], []), ([*RUNTIME, *ALIASES], ["CPU"]),
     )],
+    asked=[case | {"more_fallbacks": [], "fallthroughs": []} for case in rows(
+        "kernels",
+        ([],), (["CPU"],), ([IMPLICIT],), ([EXPLICIT],), (["CPU", IMPLICIT],), ([IMPLICIT, EXPLICIT],),
+        ([IMPLICIT, NON_FUNCTIONAL],), (["CPU", IMPLICIT, "Autograd"],), ([EXPLICIT, NON_FUNCTIONAL],),
+    )] + rows("kernels more_fallbacks fallthroughs", ([], ["CPU"], []), (["AutogradCPU", "Autograd"], [], ["AutogradCPU"])),
+    refuses=_refused,
     disposable=True,
-    hint=when(
-        lambda case, mine, theirs: (
-            first_apart(mine, theirs) in AUTOGRAD
-            and field(mine, first_apart(mine, theirs))[-1:] == ["math kernel"]
-            and {first_apart(mine, theirs).removeprefix("Autograd"), EXPLICIT} & {*case["kernels"]}
-        ),
-        "an operator with a kernel for the backend itself does not use the composite kernel at its autograd key",
-    ),
+    hint=_about_entries,
 )  # fmt: skip
-def table(xp, kernels, more_fallbacks, fallthroughs):
+def table(xp, kernels, more_fallbacks=(), fallthroughs=()):
     """The entries of an operator with these kernels, where these fallbacks are added to those that always exist. A kernel may
     be a fallthrough."""
     return _entries(xp, kernels, more_fallbacks, fallthroughs, ["Undefined", *RUNTIME])

@@ -19,6 +19,19 @@ def _operands(st):
     return st.lists(st.one_of(dimensioned, zero_dim, number), min_size=1, max_size=4)
 
 
+def _is_operand(value):
+    is_one = isinstance(value, dict) and ("tensor" in value or not isinstance(value.get("numpy"), list))
+    return is_one or isinstance(value, (int, float))
+
+
+def _refused(case):
+    if not case["operands"]:
+        return "there is at least one operand"
+    if len(case["operands"]) != 2 and not all(map(_is_operand, case["operands"])):
+        return "torch.result_type takes two operands: where there are one or three, each is a tensor or a number"
+    return None
+
+
 @program(
     "c10.dtypes.result_type",
     cases=drawn(operands=_operands),
@@ -33,6 +46,11 @@ def _operands(st):
         [i32([2]), {"numpy": 2.5}], [{"numpy": 3}, f16([])], [{"numpy": 3}, b8([2])], [1, {"numpy": [2.5]}],
         [{"numpy": [3]}, i32([2])], [i32([]), {"numpy": 1}],
     )],
+    asked=[{"operands": operands} for operands in (
+        [i32([2])], [2.5], [i32([2]), 1.5], [b8([2]), 1], [f16([2]), f64([])], [u8([2]), i64([])], [i64([2]), f16([2]), i32([2])],
+        [3, 2.5, True], [i32([2]), "a"], [i32([2]), {"numpy": 2.5}], [1, {"numpy": [2.5]}],
+    )],
+    refuses=_refused,
     hint=when(
         lambda case: len(case["operands"]) > 1,
         "a 0-dimensional tensor or a number counts only if its category is higher",
@@ -139,8 +157,8 @@ def _even_loops(draw, st):
 
 
 def _in_use(sizes, operand_strides):
-    """The strides without those of dimensions of size 1, which are never used and so may differ."""
-    return [[None if size == 1 else stride for size, stride in zip(sizes, strides)] for strides in operand_strides]
+    """The strides, with "any" for a dimension of size 1: its stride is never used, and so is not compared."""
+    return [["any" if size == 1 else stride for size, stride in zip(sizes, strides)] for strides in operand_strides]
 
 
 @program(
@@ -159,6 +177,11 @@ def _in_use(sizes, operand_strides):
         ([2, 3, 1, 4], [[1, 5, 9, 15], [0, 2, 9, 6]]), ([2, 3, 4, 2, 3], [[1, 2, 7, 28, 57], [3, 6, 19, 76, 1]]),
         ([2, 1, 2, 1, 2], [[1, 9, 2, 9, 4], [4, 9, 8, 9, 16]]), ([2, 4, 2], [[1, 2, 4]]), ([2, 2, 2], [[1, 3, 6]]),
         ([300, 2], [[1, 300]]),
+    ),
+    asked=rows(
+        "sizes operand_strides",
+        ([], []), ([3], [[2]]), ([3, 2], [[1, 3]]), ([3, 2], [[1, 4]]), ([3, 2], [[0, 0]]), ([3, 2], [[1, 3], [2, 5]]),
+        ([3, 2, 4], [[1, 3, 6]]), ([1, 3], [[7, 2]]), ([3, 1, 2], [[2, 7, 6]]), ([3, 1, 2], [[2, 7, 5]]),
     ),
     hint=lambda case, mine, theirs: (
         "a dimension of size 1 joins whatever its stride is, and leaves its stride to the next one that joins"

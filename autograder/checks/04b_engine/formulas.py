@@ -50,6 +50,14 @@ def _is_a_view(case, mine, theirs):
             ([1, 3], [6, 2], [3]), ([1, 2, 3], [6, 1, 2], [2, 3]), ([1, 1, 3], [6, 1, 2], [1, 3]),  # copied, not viewed
         )
     ],
+    asked=[
+        {"grad": tensor(to, strides, 0, "float64"), "sizes": shape, "recorded": recorded}
+        for to, strides, shape, recorded in (
+            ([3], None, [3], False), ([2, 3], None, [3], False), ([2, 3], None, [2, 1], False), ([2, 3], None, [], False),
+            ([], None, [], False), ([1, 3], [6, 2], [3], False), ([4, 1, 3], None, [1, 1], False),
+            ([2, 3], [1, 2], [2, 3], False), ([0, 3], None, [3], False), ([2, 3], None, [3], True),
+        )
+    ],
     hint=first_of(
         when(_is_a_view, "a leading dimension of size 1 is summed, too: the result is new and contiguous, not a view of `grad`"),
         explained(
@@ -59,7 +67,7 @@ def _is_a_view(case, mine, theirs):
         ),
     ),
 )  # fmt: skip
-def summed(xp, grad, sizes, recorded):
+def summed(xp, grad, sizes, recorded=False):
     grad.requires_grad_(recorded)
     result = lists_too(partial(xp.engine.sum_to, grad), sizes)
     return _shown(result, grad)

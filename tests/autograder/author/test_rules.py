@@ -11,6 +11,7 @@ import pytest
 import autograder
 from autograder import translation
 from autograder.author.build import exercise_source, rules_of
+from autograder.engine.asking import call_of_ask, complete, listed
 from autograder.engine.check import find, function_of
 from autograder.engine.exercise import fill, unplug
 from autograder.engine.judge import Judge
@@ -29,11 +30,20 @@ def judge():
     return Judge(0)
 
 
-def _below_the_check(lab, name):
-    """The cell below the check of an exercise in the students' lab: the call of `ask`, the rules and the hints."""
+def _beside_the_check(lab, name, step):
     cells = Lab(lab).released["cells"]
     at = next(i for i, cell in enumerate(cells) if cell["metadata"].get("rushlight", {}).get("check") == name)
-    return "".join(cells[at + 1]["source"])
+    return "".join(cells[at + step]["source"])
+
+
+def _above_the_check(lab, name):
+    """The cell above the check of an exercise in the students' lab, with the call of `ask`."""
+    return _beside_the_check(lab, name, -1)
+
+
+def _below_the_check(lab, name):
+    """The cell below the check of an exercise in the students' lab: the rules and the hints."""
+    return _beside_the_check(lab, name, 1)
 
 
 def _parts(name):
@@ -51,7 +61,7 @@ def test_there_are_exercises_with_rules():
 
 
 @pytest.mark.parametrize(("lab", "name"), RULED)
-def test_the_call_above_the_rules_prints_torchs_answer_which_is_the_references(lab, name, judge, monkeypatch, capsys):
+def test_the_call_above_the_check_prints_torchs_answer_which_is_the_references(lab, name, judge, monkeypatch, capsys):
     slot, verdicts = function_of(name), []
 
     def decide(name, case):
@@ -61,17 +71,26 @@ def test_the_call_above_the_rules_prints_torchs_answer_which_is_the_references(l
     def ask(name, **case):
         kernel.ask(name, **case)
         fill(slot, copied(slot))
+        case = complete(find(name), case)
         decide(name, case)
         assert case in find(name).edges  # to which a page has torch's answers
 
     monkeypatch.setattr(kernel, "_decide", decide)
     monkeypatch.setattr(autograder, "ask", ask)
     try:
-        exec(CODE.search(_below_the_check(lab, name))[1], {})
+        exec(CODE.search(_above_the_check(lab, name))[1], {})
     finally:
         unplug(slot)
     asked, reference = verdicts
     assert capsys.readouterr().out == f"{asked.theirs}\n" and asked.theirs and reference.passed
+
+
+@pytest.mark.parametrize(("lab", "name"), RULED)
+def test_the_calls_that_ask_lists_mean_edges_to_which_a_page_has_torchs_answers(lab, name):
+    check, asked = find(name), []
+    for case in listed(check):
+        exec(call_of_ask(check, case), {"ask": lambda _, **short: asked.append(complete(check, short))})
+    assert asked == listed(check) and all(case in check.edges for case in asked)
 
 
 @pytest.mark.parametrize(("lab", "name"), RULED)
@@ -97,7 +116,7 @@ def test_the_rules_hold_no_line_of_the_answer(lab, name):
 
 @pytest.mark.parametrize(("lab", "name"), RULED[:1])
 def test_a_translation_leaves_the_call_and_the_tags(lab, name):
-    text = _below_the_check(lab, name)
+    text = f"{_above_the_check(lab, name)}\n\n{_below_the_check(lab, name)}"
     said = translation.markdown(text, lambda message, kind: message.swapcase())
     assert CODE.findall(said) == CODE.findall(text)
     assert re.findall(r"</?\w+>", said) == re.findall(r"</?\w+>", text) and "<summary>rULES</summary>" in said
