@@ -13,7 +13,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any, NoReturn
 
 from rushlight.c10 import storage
-from rushlight.c10.dispatch import DispatchKey
+from rushlight.c10.dispatch import local
 from rushlight.c10.storage import Device
 
 __all__ = [
@@ -74,13 +74,13 @@ def are_deterministic_algorithms_enabled() -> bool:
 
 
 def set_default_device(device: Device) -> None:
-    """Tensors are made on the CPU. Raises the error of PyTorch's build for CPUs for other devices, at once."""
-    if device is not None and storage.device(device).backend != DispatchKey.CPU:
-        raise NotImplementedError("rushlight makes tensors on the CPU by default: give device='meta' to each call")
+    """From now on, tensors are made on this device by default, and on the CPU if it is None. Raises the error of PyTorch's build
+    for CPUs for a device that it lacks. Source: `torch/__init__.py`, `set_default_device`."""
+    local.default_devices[:] = [] if device is None else [storage.device(device).here()]
 
 
 def get_default_device() -> storage.device:
-    return storage.device("cpu")
+    return local.default_devices[-1] if local.default_devices else storage.device("cpu")
 
 
 _MODULES: dict[str, dict[str, Any]] = {

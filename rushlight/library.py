@@ -234,8 +234,12 @@ def implement(name: str, *, factory: bool = False, **kernels: Callable) -> None:
 
 
 def select_backend(operator: Operator, key_set: int, *stack: Any) -> Any:
-    """The kernel for `BackendSelect`: redispatch to the backend that the argument `device` names."""
-    return operator.below[key_set | backend_bits(stack[operator.device_position])](*stack)
+    """The kernel for `BackendSelect`: redispatch to the backend that the argument `device` names, or that is the default in a
+    block `with device(...)`."""
+    position = operator.device_position
+    if stack[position] is None and local.default_devices:
+        stack = (*stack[:position], local.default_devices[-1], *stack[position + 1 :])
+    return operator.below[key_set | backend_bits(stack[position])](*stack)
 
 
 @lru_cache
@@ -468,6 +472,9 @@ class OpOverload(Operator):
     def __str__(self) -> str:
         return f"{self.schema.namespace}.{self.__name__}"
 
+    def __deepcopy__(self, memo: Any) -> OpOverload:
+        return self
+
     def __repr__(self) -> str:
         return f"<OpOverload(op='{self.schema.namespace}.{self.schema.name}', overload='{self._overloadname}')>"
 
@@ -484,8 +491,10 @@ class OpOverloadPacket:
         return [name.removeprefix(prefix).removeprefix(".") or "default" for name in names]
 
     def __getattr__(self, overload: str) -> OpOverload:
+        if overload.startswith("__"):  # also while a copy is made, which has no name yet
+            raise AttributeError(f"an operator has no overload {overload!r}")
         name = self._qualified_op_name + ("" if overload == "default" else f".{overload}")
-        if overload.startswith("__") or name not in operators:
+        if name not in operators:
             raise AttributeError(f"'{self._qualified_op_name}' has no overload {overload!r}, only {self.overloads()}")
         return operators[name]
 

@@ -13,10 +13,17 @@ from rushlight.c10.schema import NUMBERS
 from rushlight.library import invoke, through_table
 
 __all__ = [
-    "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_tensors", "cdist", "einsum",
+    "_assert", "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_tensors", "cdist", "einsum",
     "is_complex", "is_floating_point", "is_tensor", "meshgrid", "nonzero", "norm", "numel", "tensordot", "unique",
     "unique_consecutive",
 ]  # fmt: skip
+
+
+def _assert(condition: Any, message: str) -> None:
+    """`assert`, as a call that a trace records. Source: `torch/__init__.py`, `_assert`."""
+    if hasattr(condition, "__torch_function__") and not isinstance(condition, Tensor):
+        return condition.__torch_function__(_assert, (type(condition),), (condition, message))
+    assert condition, message
 
 
 def is_tensor(obj: Any) -> bool:

@@ -9,6 +9,7 @@ the sequences and bools that are converted to them. It goes to the operators `in
 import operator
 import warnings
 from collections.abc import Sequence
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -188,4 +189,10 @@ def _unseen_slice(view: Tensor, dim: int, start: int, end: int, step: int) -> Te
 
 
 _WHOLE, _BASIC, _PLAIN = slice(None), {slice, int}, (int, type(None))
-add_attributes(__getitem__=getitem, __setitem__=setitem)
+
+
+def delitem(self: Tensor, key: Any) -> NoReturn:
+    raise TypeError("Tensor does not support deleting items")
+
+
+add_attributes(__getitem__=getitem, __setitem__=setitem, __delitem__=delitem)

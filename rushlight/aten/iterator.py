@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from rushlight.aten import strided
-from rushlight.aten.strided import Size, Tensor, has_internal_overlap, infer_size, non_overlapping_and_dense
+from rushlight.aten.strided import Size, Tensor, has_internal_overlap, infer_size, non_overlapping_and_dense, size_of
 from rushlight.c10 import fast_paths
 from rushlight.c10.dispatch import local
 from rushlight.c10.dtypes import FLOATING, INTEGRAL, Scalar, bfloat16, bool_, dtype, float32, float64, scalar_type
@@ -338,7 +338,7 @@ def plan(function: Callable, output: tuple, operands: Sequence, converters: Sequ
 
     Source: `aten/src/ATen/TensorIterator.cpp`, `fast_set_up` and `allocate_or_resize_outputs`.
     """
-    sizes, strides, dtype = Size(output[0]), output[1], output[2]
+    sizes, strides, dtype = size_of(output[0]), output[1], output[2]
     plain = strided.plain_strides(sizes)
     strides = plain if strides is None else tuple(strides)
     steps = tuple([stride * dtype.itemsize for stride in strides])

@@ -24,7 +24,7 @@ from rushlight.c10.dispatch import BIT, local
 from rushlight.c10.dtypes import Scalar, bfloat16, dtype, get_default_dtype
 from rushlight.c10.exception import warn_once
 from rushlight.c10.memory_formats import channels_last, contiguous_format, is_channels_last, memory_format
-from rushlight.c10.storage import Size, UntypedStorage, device, layout, lazy, strided_layout
+from rushlight.c10.storage import Size, UntypedStorage, device, layout, lazy, size_of, strided_layout
 
 if TYPE_CHECKING:  # the types of the attributes and methods that a tensor gets from other modules
     from rushlight.aten.generated.tensor_base import TensorBase
@@ -183,7 +183,7 @@ class Tensor(TensorBase):
             return self._base_tensor_ctor(*args, **options)
         storage, sizes, strides, storage_offset, dtype = args
         self._storage = storage
-        self._sizes = Size(map(index, sizes))
+        self._sizes = size_of(map(index, sizes))
         self._strides = tuple(map(index, strides))
         self._storage_offset = index(storage_offset)
         self.dtype = dtype
@@ -400,7 +400,7 @@ def wrap_like(array: np.ndarray, like: Tensor) -> Tensor:
 
 def wrap_contiguous(array: np.ndarray, dtype: dtype) -> Tensor:
     """A tensor on the memory of a new C-contiguous array of any sizes."""
-    return wrap_plain(array, Size(array.shape), dtype)
+    return wrap_plain(array, size_of(array.shape), dtype)
 
 
 def wrap_plain(array: np.ndarray, sizes: Size, dtype: dtype) -> Tensor:
@@ -432,11 +432,11 @@ def empty_strided(
         raise RuntimeError(f"negative strides are not supported: {list(strides)}")
     dtype = dtype or get_default_dtype()
     if device == "cpu" and 0 < math.prod(sizes) <= 65536 and len(sizes) <= 64 and strides == plain_strides(sizes):
-        return wrap_plain(np.empty(sizes, dtype.numpy), Size(sizes), dtype)
+        return wrap_plain(np.empty(sizes, dtype.numpy), size_of(sizes), dtype)
     self = Tensor.__new__(Tensor)
     self.dtype = dtype
     self._storage = UntypedStorage(storage_size(sizes, strides) * self.dtype.itemsize, device)
-    self._sizes, self._strides, self._storage_offset = Size(sizes), strides, 0
+    self._sizes, self._strides, self._storage_offset = size_of(sizes), strides, 0
     self._key_set = local.tensor_keys[device]
     return self
 
@@ -454,7 +454,7 @@ def empty_dense(sizes: Size, strides: tuple[int, ...], dtype: dtype) -> Tensor:
 def alias(self: Tensor, sizes: Sequence[int], strides: Sequence[int], storage_offset: int) -> Tensor:
     """A view: a tensor on the storage of `self`, with its dtype and these metadata, unchecked.
     Source: `aten/src/ATen/native/TensorShape.cpp`, `alias_with_sizes_and_strides`."""
-    return plain_alias(self, Size(map(index, sizes)), tuple(map(index, strides)), index(storage_offset))
+    return plain_alias(self, size_of(map(index, sizes)), tuple(map(index, strides)), index(storage_offset))
 
 
 def plain_alias(self: Tensor, sizes: Size, strides: tuple[int, ...], storage_offset: int) -> Tensor:

@@ -16,7 +16,7 @@ from typing import Any
 
 from rushlight.aten import iterator
 from rushlight.aten.iterator import Output, assert_no_internal_overlap, assert_no_partial_overlap, plan_key, wrap
-from rushlight.aten.strided import META, Size, Tensor, contiguous_strides, empty_strided, storage_size
+from rushlight.aten.strided import META, Tensor, contiguous_strides, empty_strided, size_of, storage_size
 from rushlight.c10.dtypes import FLOATING, can_cast, dtype
 from rushlight.c10.fast_paths import Cache, fast_form_of
 from rushlight.c10.memory_formats import channels_last, channels_last_strides, suggest_memory_format
@@ -33,6 +33,7 @@ class Structured:
     meta: Callable[..., Output]
     impl: Callable[..., Any]
     casts: bool = False
+    idempotent: bool = False  # the memory of a result may overlap itself
 
     # The kernels that the dispatcher registers
 
@@ -303,7 +304,8 @@ def check_writable(kernel: Structured, args: Sequence, out: Tensor, output: Outp
         raise RuntimeError(f"result type {output.dtype.type_name} can't be cast to {wanted}")
     if not kernel.casts and output.dtype is not out.dtype:
         raise RuntimeError(f"Expected out tensor to have dtype {output.dtype.name}, but got {out.dtype.name} instead")
-    assert_no_internal_overlap(out)
+    if not kernel.idempotent:
+        assert_no_internal_overlap(out)
     for arg in args:
         if isinstance(arg, Tensor):
             assert_no_partial_overlap(out, arg)
@@ -350,7 +352,7 @@ def resize_(self: Tensor, sizes: Sequence[int], strides: Sequence[int] | None = 
     """
     if min(sizes, default=0) < 0:
         raise RuntimeError(f"Trying to resize a tensor to negative sizes: {list(sizes)}")
-    self._sizes, self._strides = Size(sizes), tuple(contiguous_strides(sizes) if strides is None else strides)
+    self._sizes, self._strides = size_of(sizes), tuple(contiguous_strides(sizes) if strides is None else strides)
     needed = storage_size(self._sizes, self._strides, self._storage_offset) * self.dtype.itemsize
     self._storage.grow(needed)
     self.forget_metadata()

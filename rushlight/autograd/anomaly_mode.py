@@ -8,7 +8,7 @@ registers hooks on all nodes before it runs. In PyTorch: `torch/autograd/anomaly
 
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.graph import AnomalyMode, Node
@@ -61,7 +61,8 @@ def print_stack(node: Node | None) -> None:
     while node is not None:
         stack = node.metadata.get("traceback_")
         known = _UNKNOWN if stack is None else f"Traceback of forward call that {effect}:\n" + "".join(stack)
-        warnings.warn(f"{what} {node.name()}. {known}", stacklevel=1)
+        with suppress(Warning):  # the error of the node is raised, also where a warning is an error
+            warnings.warn(f"{what} {node.name()}. {known}", stacklevel=1)
         what, effect = "\n\nPrevious calculation was induced by", "induced the previous calculation"
         node = node.metadata.get("parent_")
 

@@ -17,7 +17,7 @@ from rushlight.aten.strided import Tensor, storage_size, wrap_dim
 from rushlight.autograd.engine import grad as grad_of
 from rushlight.autograd.grad_mode import enable_grad
 from rushlight.c10.dispatch import DispatchKey, local
-from rushlight.c10.dtypes import INT64_MAX, Scalar, dtype  # noqa: F401
+from rushlight.c10.dtypes import INT64_MAX, REDUCED_FLOATING, Scalar, dtype  # noqa: F401
 from rushlight.c10.memory_formats import contiguous_format  # noqa: F401
 from rushlight.library import OpOverload, through_table
 
@@ -204,6 +204,25 @@ def repeat_backward(grad: Tensor, repeats: Sequence[int], sizes: Sequence[int]) 
 
 
 # Element by element --------------------------------------------------------------------------------------------------
+
+
+def in_float32(formula: Callable, grad: Tensor, self: Tensor) -> Tensor:
+    """A gradient by a formula of several steps. For float16 and bfloat16 the steps are computed in float32, as PyTorch's kernels do
+    it, and only the result is rounded."""
+    if self.dtype not in REDUCED_FLOATING:
+        return formula(grad, self)
+    return formula(grad.float(), self.float()).to(self.dtype)
+
+
+def hardswish_backward(grad: Tensor, self: Tensor) -> Tensor:
+    """Source: `aten/src/ATen/native/cpu/Activation.cpp`, `hardswish_backward_kernel`."""
+    return functions.where(self < -3, 0.0, functions.where(self <= 3, grad * (self / 3 + 0.5), grad))
+
+
+def mish_backward(grad: Tensor, self: Tensor) -> Tensor:
+    """Source: `aten/src/ATen/native/cpu/Activation.cpp`, `mish_backward_kernel`."""
+    curve = functions.softplus(self).tanh()
+    return grad * (curve + self * self.sigmoid() * (1 - curve.square()))
 
 
 def clamp_mask(self: Tensor, min, max) -> Tensor:

@@ -15,10 +15,12 @@ ready queue for each device.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future
 from contextlib import ExitStack
 from functools import cached_property, lru_cache
 from heapq import heappop, heappush
+from threading import Thread
 from typing import Any
 
 from rushlight.aten.generated import functions
@@ -33,6 +35,8 @@ from rushlight.c10.dispatch import local
 from rushlight.c10.exception import warn_once
 from rushlight.c10.fast_paths import fast_form_of, fastest
 from rushlight.library import through_table
+
+MAX_DEPTH = 60  # of backward passes within backward passes in one thread. Source: `engine.h`, `MAX_DEPTH`
 
 
 def validate_outputs(node: Node, outputs: Sequence[Tensor | None]) -> Sequence[Tensor | None]:
@@ -467,7 +471,10 @@ def _run(roots, grads, retain_graph, create_graph, captures) -> dict[int, Tensor
     local.for_inputs, local.graph_task_id = local.for_inputs or captures is not None, next(_sequence)
     local.graph_task = GraphTask(roots, captures)
     keep_graph = create_graph if retain_graph is None else retain_graph
+    local.reentrant_depth += 1
     try:
+        if local.reentrant_depth > MAX_DEPTH:
+            return in_new_thread(_run, roots, grads, retain_graph, create_graph, captures)
         if AnomalyMode.enabled or profiler.recording:
             with ExitStack() as watching:
                 if AnomalyMode.enabled:
@@ -480,6 +487,23 @@ def _run(roots, grads, retain_graph, create_graph, captures) -> dict[int, Tensor
         return execute(roots, grads, keep_graph, create_graph, captures)
     finally:
         local.for_inputs, local.graph_task_id, local.graph_task = before
+        local.reentrant_depth -= 1
+
+
+def in_new_thread(function: Callable, *args: Any) -> Any:
+    """Call a function in a new thread, which has the state of this one and a stack of its own, and wait for it.
+    Source: `torch/csrc/autograd/engine.cpp`, `Engine::add_thread_pool_task`."""
+    state, done = vars(local), Future[Any]()
+
+    def run() -> None:
+        vars(local).update(state, reentrant_depth=0)
+        try:
+            done.set_result(function(*args))
+        except BaseException as error:
+            done.set_exception(error)
+
+    Thread(target=run).start()
+    return done.result()
 
 
 def _as_sequence(tensors: Any) -> tuple[Tensor | GradientEdge, ...]:

@@ -27,7 +27,8 @@ class FunctionCtx(Node):
     saved: Sequence[SavedTensor | None] = ()
     dirty_tensors: Sequence[Tensor] = ()
     non_differentiable: Sequence[Tensor] = ()
-    materialize_grads = True
+    materialize_grads = _materialize_non_diff_grads = True
+    without_history: tuple[int, ...] = ()  # the outputs that are not differentiable
     needs_input_grad: tuple[bool, ...] = ()
     function: type[Function]  # set by `new_context`, as the next two
     tensor_indices: list[int]
@@ -216,6 +217,7 @@ def attach(ctx: FunctionCtx, output: Any, args: Sequence, recorded: bool) -> Any
         return output
     dirty, is_argument = is_in(output, ctx.dirty_tensors), is_in(output, args)
     if not recorded or not is_differentiable(ctx, output):
+        ctx.without_history += (len(ctx.input_metadata),)
         ctx.input_metadata.append((output.shape, output.dtype))
         if is_argument and requires_grad(output):
             output = functions.detach(output)
@@ -257,9 +259,10 @@ def rebase_dirty(ctx: FunctionCtx, output: Tensor, is_argument: bool) -> None:
 
 def _run_backward(ctx: FunctionCtx, *grads: Tensor | None) -> tuple[Tensor | None, ...]:
     if ctx.materialize_grads:
+        kept = () if ctx._materialize_non_diff_grads else ctx.without_history
         grads = tuple(
-            functions.zeros(sizes, dtype=dtype) if grad is None and sizes is not None else grad
-            for grad, (sizes, dtype) in zip(grads, ctx.input_metadata)
+            functions.zeros(sizes, dtype=dtype) if grad is None and sizes is not None and i not in kept else grad
+            for i, (grad, (sizes, dtype)) in enumerate(zip(grads, ctx.input_metadata))
         )
     backward, vjp = ctx.function.backward, ctx.function.vjp
     if vjp is not Function.vjp:

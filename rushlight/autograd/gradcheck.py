@@ -30,18 +30,33 @@ def gradcheck(
     raise_exception: bool = True,
     nondet_tol: float = 0.0,
     check_undefined_grad: bool = True,
+    check_grad_dtypes: bool = False,
+    check_batched_grad: bool = False,
+    check_batched_forward_grad: bool = False,
+    check_forward_ad: bool = False,
+    check_backward_ad: bool = True,
+    fast_mode: bool = False,
+    masked: bool | None = None,
 ) -> bool:
     """Compare the gradients of a function with finite differences, (f(x + eps) - f(x - eps)) / (2 eps), element by element.
 
     Inputs that require grad should be float64. If the gradients differ, it raises GradcheckError or, without
     `raise_exception`, returns False. The same holds if no output requires grad, but an output changes with the input; if two
     backward passes differ by more than `nondet_tol`; if the gradient of zeros is not zero; and, with `check_undefined_grad`, if
-    a backward raises RuntimeError, or returns another gradient than zero, when no gradient arrives.
+    a backward raises RuntimeError, or returns another gradient than zero, when no gradient arrives. With `fast_mode` it compares
+    all elements too, where PyTorch compares a random sum of them. Raises NotImplementedError for the checks that are left out.
 
     Source: `torch/autograd/gradcheck.py`, `gradcheck`.
     """
+    left_out = {"check_batched_grad": check_batched_grad, "check_batched_forward_grad": check_batched_forward_grad}
+    left_out |= {"check_forward_ad": check_forward_ad}
+    for name, wanted in left_out.items():
+        if wanted:
+            raise NotImplementedError(f"gradcheck: {name}=True is not implemented")
     inputs = _as_tuple(inputs)
     checked = check_inputs(inputs)
+    if not check_backward_ad:
+        return True
     outputs = _as_tuple(function(*inputs))
     try:
         if outputs and not _differentiable(outputs):
@@ -170,14 +185,16 @@ def check_undefined(function: Callable, inputs: Sequence[Any], checked: Sequence
 
 
 def gradgradcheck(
-    function: Callable, inputs: Tensor | Sequence, grad_outputs: Tensor | Sequence | None = None, **options: Any
-) -> bool:
+    function: Callable, inputs: Tensor | Sequence, grad_outputs: Tensor | Sequence | None = None, *,
+    gen_non_contig_grad_outputs: bool = False, check_fwd_over_rev: bool = False, check_rev_over_rev: bool = True, **options: Any,
+) -> bool:  # fmt: skip
     """Compare the second derivatives with finite differences: `gradcheck` of the function from the inputs and the gradients of
     the outputs to the gradients of the inputs.
 
     Args:
         grad_outputs: one for each output that requires grad. The default is random numbers between -1 and 1 that require
             grad.
+        gen_non_contig_grad_outputs: whether these random ones are not contiguous.
         options: those of `gradcheck`.
 
     Source: `torch/autograd/gradcheck.py`, `gradgradcheck`.
@@ -186,8 +203,15 @@ def gradgradcheck(
     checked = [x for x in inputs if isinstance(x, Tensor) and x.requires_grad]
     if grad_outputs is None:
         outputs = _differentiable(function(*inputs))
-        grad_outputs = [functions.rand_like(output).mul_(2).sub_(1).requires_grad_() for output in outputs]
+        grad_outputs = [functions.rand_like(output).mul_(2).sub_(1) for output in outputs]
+        if gen_non_contig_grad_outputs:
+            grad_outputs = [functions.stack([x, functions.empty_like(x)], -1)[..., 0] for x in grad_outputs]
+        grad_outputs = [x.requires_grad_() for x in grad_outputs]
     grad_outputs = _as_tuple(grad_outputs)
+    if check_fwd_over_rev:
+        raise NotImplementedError("gradgradcheck: check_fwd_over_rev=True is not implemented")
+    if not check_rev_over_rev:
+        return True
 
     def first(*args: Any) -> tuple[Tensor, ...]:
         with enable_grad():

@@ -344,20 +344,24 @@ class SavedTensor:
     Source: `torch/csrc/autograd/saved_variable.h`, `SavedVariable`.
     """
 
-    __slots__ = ("tensor", "version", "is_output", "output_nr", "packed", "edge", "unpack_hook")
+    __slots__ = ("tensor", "version", "is_output", "output_nr", "packed", "edge", "unpack_hook", "history", "view_node")
     tensor: Tensor
     unpack_hook: Callable[[Any], Tensor] | None
+    view_node: weakref.ref[Node] | None  # of a view that the node's operator has written to: its own node
 
     def __init__(self, tensor: Tensor, is_output: bool = False) -> None:
         if not tensor._key_set & AUTOGRAD:
             remedy = "Clone the tensor outside of inference mode, and use the clone."
             raise RuntimeError(f"Inference tensors cannot be saved for backward. {remedy}")
         self.is_output = is_output and not tensor.is_leaf
-        self.version, self.tensor, self.unpack_hook = tensor._storage.version, tensor, None
+        self.version, self.tensor, self.unpack_hook, self.view_node = tensor._storage.version, tensor, None, None
         if self.is_output:
             assert tensor._autograd is not None, "it is no leaf"
             self.output_nr = tensor._autograd.output_nr
+            if tensor._base is not None:
+                self.view_node = weakref.ref(tensor.grad_fn)
             self.tensor = without_history(tensor)
+        self.history = self.tensor._autograd
         if local.saved_tensors_hooks:
             self.register_hooks(*local.saved_tensors_hooks[-1], tensor)
 
@@ -474,7 +478,22 @@ def unpack(node: Node, saved: SavedTensor | None | list) -> Any:
         )
     if isinstance(saved, list):
         return [unpack(node, entry) for entry in saved]
-    return fastest[unpack_saved](saved, node) if isinstance(saved, SavedTensor) else saved
+    if not isinstance(saved, SavedTensor):
+        return saved
+    if saved.view_node is not None or (saved.tensor is not None and saved.tensor._autograd is not saved.history):
+        node = node_of_result(saved, node)
+    return fastest[unpack_saved](saved, node)
+
+
+def node_of_result(saved: SavedTensor, node: Node) -> Node:
+    """The node to which the edge of a saved result leads: `node`, which has saved it, or the node of the view that the operator
+    has written to. Raises RuntimeError if `detach_` has taken the history of a saved input.
+    Source: `torch/csrc/autograd/saved_variable.cpp`, `SavedVariable::unpack`."""
+    before, now = saved.history, None if saved.tensor is None else saved.tensor._autograd
+    if saved.tensor is not None and before is not None and before.grad_fn and (now is None or now.grad_fn is None):
+        problem = "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_()."
+        raise RuntimeError(f"{problem}This is not supported, please use out-of-place `.detach()` instead")
+    return node if saved.view_node is None else saved.view_node() or node
 
 
 def save(tensor: Any, is_output: bool = False) -> Any:

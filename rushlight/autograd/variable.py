@@ -54,6 +54,7 @@ def detach_(self: Tensor) -> Tensor:
             "torch/optim/optimizer.py as the solution."
         )
     if self._autograd is not None:
+        self._autograd = copy.copy(self._autograd)  # a node that has saved the tensor sees that it has another one
         self._autograd.requires_grad, self._autograd.grad_fn, self._autograd.output_nr = False, None, 0
     return self
 
@@ -225,7 +226,7 @@ Tensor._autograd = Tensor._base = Tensor._view_fn = None
 Tensor._counts_versions = False  # of inference tensors only `x.data` does, made outside of inference mode
 Tensor._view_version, Tensor._creation_meta = 0, CreationMeta.DEFAULT
 add_attributes(
-    requires_grad=property(requires_grad, _set_requires_grad),
+    requires_grad=property(requires_grad, _set_requires_grad, lambda self: _set_requires_grad(self, None)),
     grad=property(_get_grad, _set_grad, lambda self: _set_grad(self, None)),
     grad_fn=property(grad_fn),
     is_leaf=property(_is_leaf),

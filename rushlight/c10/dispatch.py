@@ -194,8 +194,10 @@ class LocalState(threading.local):
         self.graph_task_id = -1  # of the backward pass that is running
         self.saved_tensors_hooks_disabled: str | None = None  # the message of the error that they raise
         self.graph_task: Any = None  # that backward pass, a `GraphTask` of autograd, which c10 does not know
+        self.reentrant_depth = 0  # of backward passes within backward passes
         self.for_inputs = False  # whether a backward pass is running for some inputs only
         self.depth = 0  # of calls, for the trace
+        self.default_devices: list[Any] = []  # of the blocks `with device(...)`, the innermost last
 
 
 local = LocalState()

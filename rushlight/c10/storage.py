@@ -10,14 +10,16 @@ import ctypes
 import math
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
+from operator import index
 from types import SimpleNamespace
 from typing import Any, Generic, SupportsIndex, TypeVar, cast, overload
 
 import numpy as np
 
 from rushlight.c10 import dtypes
-from rushlight.c10.dispatch import DispatchKey
+from rushlight.c10.dispatch import DispatchKey, local
 
 __all__ = ["Size", "UntypedStorage", "device", "layout"]
 
@@ -33,29 +35,43 @@ if sys.platform == "linux":
 class Size(tuple[int, ...]):
     """The sizes of a tensor: a tuple that can count elements. Slices, sums and multiples of it are `Size` too."""
 
+    def __new__(cls, sizes: Iterable[SupportsIndex] = ()) -> Size:
+        """Raises TypeError if a size is no integer. Source: `torch/csrc/Size.cpp`, `THPSize_pynew`."""
+        self = tuple.__new__(cls, sizes)
+        if all(type(size) is int for size in self):
+            return self
+        for i, size in enumerate(self):
+            if not hasattr(size, "__index__"):
+                problem = f"torch.Size() takes an iterable of 'int' (item {i} is '{type(size).__name__}')"
+                raise TypeError(problem)
+        return tuple.__new__(cls, [size if isinstance(size, np.integer) else int(index(size)) for size in self])
+
     def numel(self) -> int:
         return math.prod(self)
 
     def __getitem__(self, key):
         item = tuple.__getitem__(self, key)
-        return Size(item) if isinstance(item, tuple) else item
+        return size_of(item) if isinstance(item, tuple) else item
 
     def __reversed__(self):
         return reversed(tuple(self))  # faster than through `__getitem__`
 
     def __add__(self, other: tuple) -> Size:
-        return Size(tuple.__add__(self, other))
+        return size_of(tuple.__add__(self, other))
 
     def __radd__(self, other: tuple) -> Size:
         return Size(tuple.__add__(other, self)) if isinstance(other, tuple) else NotImplemented
 
     def __mul__(self, times: SupportsIndex) -> Size:
-        return Size(tuple.__mul__(self, times))
+        return size_of(tuple.__mul__(self, times))
 
     __rmul__ = __mul__
 
     def __repr__(self) -> str:
         return f"rushlight.Size({list(self)})"
+
+
+size_of = partial(tuple.__new__, Size)  # a `Size` of numbers that are integers
 
 
 class lazy(Generic[Value]):
@@ -256,6 +272,14 @@ class device:
         if self.type not in _BACKENDS:
             raise RuntimeError(f"PyTorch is not linked with support for {self.type} devices")
         return self
+
+    def __enter__(self) -> device:
+        """In the block, tensors are made on this device by default. Source: `torch/utils/_device.py`, `DeviceContext`."""
+        local.default_devices.append(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        local.default_devices.pop()
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, device) and (other.type, other.index) == (self.type, self.index)

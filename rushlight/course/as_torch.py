@@ -46,6 +46,12 @@ def install() -> None:
     """Make `import torch` in this process import rushlight, with PyTorch's version and names in what it prints."""
     for name in [name for name in sys.modules if name.partition(".")[0] == "torch"]:
         del sys.modules[name]  # a student's pieces may have imported PyTorch itself
+    for path, module in [
+        *sys.modules.items()
+    ]:  # importing would replace a function of the same name, such as `gradcheck`
+        package, _, name = path.rpartition(".")
+        if package.startswith("rushlight.") and getattr(sys.modules[package], name, module) is not module:
+            sys.modules[torch_name(path)] = module
     sys.meta_path.insert(0, SimpleNamespace(find_spec=_find_torch))
     sys.meta_path.append(SimpleNamespace(find_spec=_find_from))
     sys.excepthook = _report
@@ -54,7 +60,7 @@ def install() -> None:
         word.replace("from multi", ours) if isinstance(word, str) else word for word in command(**options)
     ]
     versions = [rushlight.version.__version__, *(torch.version for torch in metadata.distributions(name="torch"))]
-    rushlight.trace = rushlight.Tensor.trace
+    rushlight.trace, rushlight.strided = rushlight.Tensor.trace, rushlight.c10.storage.strided_layout
     rushlight.__version__ = TorchVersion(max(version for version in versions if version.startswith(versions[0])))
     named = [getattr(rushlight, name) for name in NAMED.split()]
     for kind in named:

@@ -22,7 +22,7 @@ import numpy
 
 from rushlight.aten.strided import Tensor
 from rushlight.c10.dispatch import DispatchMode
-from rushlight.c10.storage import Size
+from rushlight.c10.storage import Size, size_of
 from rushlight.export.dynamic_shapes import Guard
 from rushlight.export.expressions import (
     ARITHMETIC,
@@ -221,7 +221,7 @@ class SymbolicTensor(Tensor):
         if self.symbols is None:
             return read(self._sizes)
         sizes = enumerate(self._sizes)
-        return Size(SymInt.of(n, self.symbols[d]) if d in self.symbols else n for d, n in sizes)
+        return size_of(SymInt.of(n, self.symbols[d]) if d in self.symbols else n for d, n in sizes)
 
     @property
     def shape(self) -> Size:
@@ -264,9 +264,9 @@ def read(sizes: Size) -> Size:
     number = len(local_state.reads)
     local_state.reads.append(tuple(sizes))
     if number >= len(local_state.known_reads):
-        return Size(SymInt.of(n, UNKNOWN) for n in sizes)
+        return size_of(SymInt.of(n, UNKNOWN) for n in sizes)
     expressions = local_state.known_reads[number]
-    return Size(
+    return size_of(
         n if isinstance(expression, int) else SymInt.of(n, expression) for n, expression in zip(sizes, expressions)
     )
 

@@ -14,19 +14,22 @@ import inspect
 import itertools
 import math
 import sys
+import warnings
 from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import fields, is_dataclass
 from importlib import import_module
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
+from rushlight.aten.functional import _assert
 from rushlight.aten.strided import Tensor
 from rushlight.fx.graph import Graph
 from rushlight.fx.graph_module import GraphModule
 from rushlight.fx.node import map_aggregate
 from rushlight.fx.overrides import recording
-from rushlight.fx.proxy import Proxy, TracerBase, create_arg
+from rushlight.fx.proxy import BASE_TYPES, Proxy, TracerBase, create_arg
 from rushlight.nn.modules.containers import Sequential
 from rushlight.nn.modules.module import Module
 from rushlight.nn.parameter import Parameter
@@ -119,6 +122,9 @@ class Tracer(TracerBase):
                 return self.create_node("get_attr", name, (), {})
         if isinstance(a, tuple) and hasattr(a, "_fields"):
             return self.create_node("call_function", type(a), tuple(self.create_arg(item) for item in a), {})
+        if is_dataclass(a) and not isinstance(a, type):
+            values = {field.name: self.create_arg(getattr(a, field.name)) for field in fields(a)}
+            return self.create_node("call_function", type(a), (), values)
         return create_arg(self, a)
 
     def name_in_root(self, a: Tensor | Module) -> str | None:
@@ -160,7 +166,9 @@ class Tracer(TracerBase):
             parameter_proxy_cache[name] = self.create_proxy("get_attr", name, (), {})
         return parameter_proxy_cache[name]
 
-    def create_args_for_root(self, root_fn: FunctionType, is_module: bool) -> tuple[Callable, list[Any]]:
+    def create_args_for_root(
+        self, root_fn: FunctionType, is_module: bool, concrete_args: dict[str, Any] | None = None
+    ) -> tuple[Callable, list[Any]]:
         """A placeholder for each parameter of the function, and the function, which takes `*args` as one argument."""
         plain = inspect.unwrap(root_fn)
         code, signature = plain.__code__, inspect.signature(plain)
@@ -174,13 +182,36 @@ class Tracer(TracerBase):
         for name in names:
             default = inspect.Parameter.empty if name[0] == "*" else signature.parameters[name].default
             given = () if default is inspect.Parameter.empty else (default,)
+            if concrete_args is not None and name in concrete_args:
+                args.append(self.specialized(name, concrete_args[name], given))
+                continue
             args.append(self.create_proxy("placeholder", name, given, {}, type_expr=annotations_of(plain).get(name)))
         if code.co_kwonlyargcount or stars:
             root_fn = all_positional(root_fn, len(args))
         return root_fn, args
 
-    def trace(self, root: Module | Callable) -> Graph:
-        """The graph of `root`. For a function, `self.root` becomes a module that has its constants."""
+    def specialized(self, name: str, value: Any, given: tuple) -> Any:
+        """The value of a parameter for the whole trace. The graph has a placeholder for it, and refuses another value.
+        Source: `torch/fx/_symbolic_trace.py`, `Tracer._proxy_placeholder`."""
+        if isinstance(value, (tuple, list, dict)):
+            raise NotImplementedError(f"concrete_args: {name} is a {type(value).__name__}, and its tree is left out")
+        out = self.create_proxy("placeholder", f"{name}_1", given, {})
+        problem = f"{name} has been specialized to have value {value} but got another value"
+        if value is None:
+            self.create_proxy("call_function", _assert_is_none, (out, problem), {})
+        elif isinstance(value, BASE_TYPES) and not isinstance(value, Tensor):
+            _assert(out == value, problem)
+        else:
+            warnings.warn(
+                f"Was not able to add assertion to guarantee correct input {name} to specialized function. "
+                "It is up to the user to make sure that your inputs match the inputs you specialized the function with.",
+                stacklevel=4,
+            )
+        return value
+
+    def trace(self, root: Module | Callable, concrete_args: dict[str, Any] | None = None) -> Graph:
+        """The graph of `root`. For a function, `self.root` becomes a module that has its constants. A parameter that
+        `concrete_args` names has this value in the trace, and the graph refuses another one."""
         if isinstance(root, Module):
             name = self.traced_func_name
             assert hasattr(type(root), name), f"traced_func_name={name} doesn't exist in {type(root).__name__}"
@@ -193,7 +224,7 @@ class Tracer(TracerBase):
         attributes = ((path, *item) for path, module in self.root.named_modules() for item in vars(module).items())
         self.tensor_attrs = {x: f"{path}.{name}".lstrip(".") for path, name, x in attributes if isinstance(x, Tensor)}
         globals_, returned = function.__globals__, annotations_of(inspect.unwrap(function)).get("return")
-        function, args = self.create_args_for_root(function, isinstance(root, Module))
+        function, args = self.create_args_for_root(function, isinstance(root, Module), concrete_args)
         with recording(), ExitStack() as patches:
             self._follow_modules(patches)
             for (_, name), names in _wrapped.items():
@@ -227,6 +258,10 @@ class Tracer(TracerBase):
                 wrap_in(patches, names, name)
 
 
+def _assert_is_none(value: Any, message: str) -> None:
+    assert value is None, message
+
+
 def annotations_of(function: FunctionType) -> dict[str, Any]:
     """The annotations of a function as they are written. Those of rushlight's modules are text."""
     own = (function.__module__ or "").startswith("rushlight.")
@@ -242,13 +277,13 @@ def all_positional(function: FunctionType, count: int) -> FunctionType:
     return FunctionType(code, function.__globals__, function.__name__, function.__defaults__, function.__closure__)
 
 
-def symbolic_trace(root: Module | Callable) -> GraphModule:
-    """A module with the graph of `root`.
+def symbolic_trace(root: Module | Callable, concrete_args: dict[str, Any] | None = None) -> GraphModule:
+    """A module with the graph of `root`. `concrete_args` has values of parameters, so that a branch may depend on them.
 
     Raises TraceError if a branch or a loop depends on the value of a proxy.
     """
     tracer = Tracer()
-    graph = tracer.trace(root)
+    graph = tracer.trace(root, concrete_args)
     name = type(root).__name__ if isinstance(root, Module) else root.__name__
     return GraphModule(tracer.root, graph, name)
 

@@ -183,7 +183,7 @@ class Proxy:
         return self.tracer.keys(self)
 
     def __len__(self) -> int:
-        hint = "If you want this call to be recorded, please call rushlight.fx.wrap('len') at module scope"
+        hint = "If you want this call to be recorded, please call torch.fx.wrap('len') at module scope"
         raise RuntimeError(f"'len' is not supported in symbolic tracing by default. {hint}")
 
     @classmethod

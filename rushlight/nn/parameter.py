@@ -7,7 +7,7 @@ Both are ordinary tensors; `modules/module.py` registers them. An operator on a 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor, disabled_torch_function_impl
@@ -57,7 +57,11 @@ def _alias_storage(storage: UntypedStorage) -> UntypedStorage:
     return UntypedStorage.of(storage._bytes)
 
 
-Tensor.data = property(variable_data, set_data)
+def _refuse_deletion(self: Tensor) -> NoReturn:
+    raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead!")
+
+
+Tensor.data = property(variable_data, set_data, _refuse_deletion)
 
 # Parameters and buffers ----------------------------------------------------------------------------------------------
 

@@ -165,6 +165,19 @@ def _wrap_step(step: Callable) -> Callable:
     return run
 
 
+def take_names(group: dict[str, Any]) -> None:
+    """Take the names out of a group whose parameters are pairs of a name and a parameter, as `named_parameters` gives them.
+    Source: `torch/optim/optimizer.py`, `Optimizer.add_param_group`."""
+    if isinstance(group["params"], (Tensor, set)):
+        return
+    params = group["params"] = list(group["params"])
+    pairs = [param for param in params if isinstance(param, tuple)]
+    if pairs and len(pairs) < len(params):
+        raise ValueError("all optimizer params should be with/without names. Some param names are missing")
+    if pairs:
+        group["param_names"], group["params"] = map(list, zip(*pairs, strict=True))
+
+
 class Optimizer:
     """Base class: a subclass passes the `defaults` of its settings, and defines `step`, or `_update` for one group.
     Source: `torch/optim/optimizer.py`, `Optimizer`."""
@@ -185,7 +198,11 @@ class Optimizer:
         if not isinstance(groups[0], dict):
             groups = [{"params": groups}]
         for group in groups:
+            if isinstance(group, dict):
+                take_names(group)
             self.add_param_group(group)
+        if len({"param_names" in group for group in self.param_groups}) > 1:
+            raise ValueError("all optimizer param groups should be with/without names.")
         if defaults.get("fused") and defaults.get("foreach"):
             raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
 

@@ -2607,9 +2607,11 @@ def ldexp_(input=None, other=None, **numpy_names):
     return ldexp__op.table[key_set](input, other)
 
 
-def true_divide(input=None, other=None, **numpy_names):
+def true_divide(input=None, other=None, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name([true_divide_Tensor_op], locals())
+        return call_by_name([true_divide_Tensor_op, true_divide_out_op], locals())
+    if out is not None:
+        return invoke(true_divide_out_op, input, other, out)
     try:
         key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3628,6 +3630,7 @@ def bucketize(*args, **kwargs):
         (
             bucketize_Tensor_op,
             bucketize_Scalar_op,
+            bucketize_Tensor_out_op,
         ),
         args,
         kwargs,
@@ -3795,9 +3798,11 @@ def diag_embed(input=None, offset=0, dim1=-2, dim2=-1, **numpy_names):
     return diag_embed_op.table[key_set](input, offset, dim1, dim2)
 
 
-def diagonal_copy(input=None, offset=0, dim1=0, dim2=1, **numpy_names):
+def diagonal_copy(input=None, offset=0, dim1=0, dim2=1, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name([diagonal_copy_op], locals())
+        return call_by_name([diagonal_copy_op, diagonal_copy_out_op], locals())
+    if out is not None:
+        return invoke(diagonal_copy_out_op, input, offset, dim1, dim2, out)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -13307,6 +13312,7 @@ ldexp_Tensor_op = declare("ldexp.Tensor(Tensor self, Tensor other) -> Tensor")
 ldexp__op = declare("ldexp_(Tensor(a!) self, Tensor other) -> Tensor(a!)")
 ldexp_out_op = declare("ldexp.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)")
 true_divide_Tensor_op = declare("true_divide.Tensor(Tensor self, Tensor other) -> Tensor")
+true_divide_out_op = declare("true_divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)")
 true_divide__Tensor_op = declare("true_divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")
 isreal_op = declare("isreal(Tensor self) -> Tensor")
 real_op = declare("real(Tensor(a) self) -> Tensor(a)")
@@ -13607,6 +13613,9 @@ searchsorted_Scalar_op = declare(
 bucketize_Tensor_op = declare(
     "bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor"
 )
+bucketize_Tensor_out_op = declare(
+    "bucketize.Tensor_out(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False, Tensor(a!) out) -> Tensor(a!)"
+)
 bucketize_Scalar_op = declare(
     "bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor"
 )
@@ -13651,6 +13660,9 @@ channel_shuffle_op = declare("channel_shuffle(Tensor self, int groups) -> Tensor
 bilinear_op = declare("bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor")
 diag_embed_op = declare("diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor")
 diagonal_copy_op = declare("diagonal_copy(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor")
+diagonal_copy_out_op = declare(
+    "diagonal_copy.out(Tensor self, int offset=0, int dim1=0, int dim2=1, *, Tensor(a!) out) -> Tensor(a!)"
+)
 diag_op = declare("diag(Tensor self, int diagonal=0) -> Tensor")
 diag_out_op = declare("diag.out(Tensor self, int diagonal=0, *, Tensor(a!) out) -> Tensor(a!)")
 diagflat_op = declare("diagflat(Tensor self, int offset=0) -> Tensor")

@@ -293,12 +293,7 @@ implement("fill.Scalar", CompositeExplicitAutograd=lambda self, value: creation.
 implement("fill_.Tensor", CPU=pointwise.fill_, Meta=pointwise.fill_)
 implement("fill_.Scalar", CPU=pointwise.fill_, Meta=pointwise.fill_)
 implement("resize_", CPU=creation.resize_, Meta=creation.resize_)
-implement(
-    "resize_as_",
-    CompositeImplicitAutograd=lambda self, the_template, memory_format: self.resize_(
-        the_template.shape, memory_format=memory_format
-    ),
-)
+implement("resize_as_", CompositeImplicitAutograd=creation.resize_as_)
 implement("zero_", CPU=lambda self: pointwise.fill_(self, 0), Meta=lambda self: pointwise.fill_(self, 0))
 implement("abs", CPU=elementary.absolute.functional, Meta=elementary.absolute.on_meta)
 implement("abs_", CPU=elementary.absolute.inplace, Meta=elementary.absolute.inplace)
@@ -710,6 +705,7 @@ implement(
     ),
 )
 implement("true_divide.Tensor", CompositeImplicitAutograd=lambda self, other: functions.div(self, other))
+implement("true_divide.out", CompositeImplicitAutograd=lambda self, other, out: functions.div(self, other, out=out))
 implement("true_divide_.Tensor", CompositeImplicitAutograd=lambda self, other: self.div_(other))
 implement("isreal", CompositeImplicitAutograd=lambda self: functions.ones_like(self).bool())
 implement("real", CompositeImplicitAutograd=lambda self: self)
@@ -1073,7 +1069,7 @@ implement(
 implement(
     "histogram.bins_tensor",
     CompositeExplicitAutograd=lambda self, bins, weight, density: reductions.histogram(
-        self, bins._array, None, weight, density
+        self, reductions.edges_of(bins, self), None, weight, density
     ),
 )
 implement("cumprod", CPU=reductions.cumprod.functional, Meta=reductions.cumprod.on_meta)
@@ -1200,6 +1196,12 @@ implement(
     ),
 )
 implement(
+    "bucketize.Tensor_out",
+    CompositeExplicitAutograd=lambda self, boundaries, out_int32, right, out: structured.write_out(
+        invoke(functions.bucketize_Tensor_op, self, boundaries, out_int32, right), out
+    ),
+)
+implement(
     "bucketize.Scalar",
     CompositeExplicitAutograd=lambda self, boundaries, out_int32, right: sorting.searchsorted(
         boundaries, functions.full((), self), out_int32, right, None
@@ -1247,7 +1249,7 @@ implement(
         .movedim((-4, -3), (-3, -1))
         .flatten(-4, -3)
         .flatten(-2, -1)
-        .clone()
+        .clone(memory_format=tensor_shape.suggested(self))
     ),
 )
 implement(
@@ -1263,7 +1265,7 @@ implement(
         .unflatten(-3, (-1, downscale_factor))
         .movedim((-3, -1), (-4, -3))
         .flatten(-5, -3)
-        .clone()
+        .clone(memory_format=tensor_shape.suggested(self))
     ),
 )
 implement(
@@ -1274,7 +1276,12 @@ implement(
 )
 implement(
     "channel_shuffle",
-    CompositeImplicitAutograd=lambda self, groups: self.unflatten(1, (groups, -1)).transpose(1, 2).flatten(1, 2),
+    CompositeImplicitAutograd=lambda self, groups: (
+        self.unflatten(1, (groups, -1))
+        .transpose(1, 2)
+        .flatten(1, 2)
+        .contiguous(memory_format=tensor_shape.suggested(self))
+    ),
 )
 implement(
     "bilinear",
@@ -1289,6 +1296,12 @@ implement(
     "diagonal_copy",
     CompositeExplicitAutograd=lambda self, offset, dim1, dim2: functions.clone(
         self.diagonal(offset, dim1, dim2), memory_format=tensor_shape.contiguous_format
+    ),
+)
+implement(
+    "diagonal_copy.out",
+    CompositeExplicitAutograd=lambda self, offset, dim1, dim2, out: structured.write_out(
+        invoke(functions.diagonal_copy_op, self, offset, dim1, dim2), out
     ),
 )
 implement(

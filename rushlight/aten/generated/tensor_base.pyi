@@ -145,6 +145,7 @@ class TensorBase:
     unique_consecutive = functional.unique_consecutive
     __getitem__ = indexing.getitem
     __setitem__ = indexing.setitem
+    __delitem__ = indexing.delitem
     __dlpack__ = dlpack.to_dlpack
     def as_strided(
         self, size: Sequence[_int], stride: Sequence[_int], storage_offset: _int | None = None

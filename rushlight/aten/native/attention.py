@@ -23,7 +23,7 @@ from rushlight.c10.dispatch import local
 from rushlight.c10.dtypes import REDUCED_FLOATING, bool_, dtype, float32
 from rushlight.c10.fast_paths import fast_form_of
 from rushlight.c10.memory_formats import dense_strides
-from rushlight.c10.storage import Size
+from rushlight.c10.storage import size_of
 
 Mask = Tensor | None
 
@@ -210,7 +210,7 @@ def _check_fused(query: Tensor, key: Tensor, value: Tensor, dropout_p: float, at
 
 def _by_position(sizes: Sequence[int], dtype: dtype) -> Tensor:
     """A new tensor of sizes (batch, heads, length, ...), in whose memory the heads of a position are next to each other."""
-    return empty_dense(Size(sizes), _position_strides(tuple(sizes)), dtype)
+    return empty_dense(size_of(sizes), _position_strides(tuple(sizes)), dtype)
 
 
 @cached

@@ -22,8 +22,15 @@ from rushlight.aten.strided import Tensor, add_attributes, empty_strided, stride
 from rushlight.aten.structured import resize_ as resize
 from rushlight.aten.structured import resize_output
 from rushlight.c10 import dtypes
+from rushlight.c10.dispatch import local
 from rushlight.c10.dtypes import INTEGRAL, Scalar, as_dtype, dtype, get_default_dtype, int64, scalar_type
-from rushlight.c10.memory_formats import channels_last, channels_last_strides, memory_format, preserve_format
+from rushlight.c10.memory_formats import (
+    channels_last,
+    channels_last_strides,
+    memory_format,
+    preserve_format,
+    suggest_memory_format,
+)  # fmt: skip
 from rushlight.c10.storage import Device, TypedStorage, UntypedStorage, device
 from rushlight.library import leaf
 
@@ -180,6 +187,13 @@ def resize_(self: Tensor, size: Sequence[int], memory_format: memory_format | No
     return resize(self, size, channels_last_strides(size) if memory_format is channels_last else None)
 
 
+def resize_as_(self: Tensor, the_template: Tensor, memory_format: memory_format | None = None) -> Tensor:
+    """Source: `aten/src/ATen/native/Resize.cpp`, `resize_as_`."""
+    if memory_format is preserve_format:
+        memory_format = suggest_memory_format(the_template._sizes, the_template._strides)
+    return self.resize_(the_template.shape, memory_format=memory_format)
+
+
 # From Python numbers and lists ---------------------------------------------------------------------------------------
 
 
@@ -227,6 +241,8 @@ def _tensor(data, dtype: dtype | type | None, device: Device) -> Tensor:
     dtype = dtype or _infer_dtype(data)
     numbers = [] if 0 in sizes else [checked_convert(number, dtype) for number in _numbers(data, sizes, 0)]
     made = wrap_contiguous(np.array(numbers, dtype.numpy).reshape(sizes), dtype)
+    if device is None and local.default_devices:
+        device = local.default_devices[-1]
     return made if device is None else made.to(device)
 
 

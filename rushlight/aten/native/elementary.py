@@ -351,6 +351,7 @@ softplus = pointwise(soft_plus, arithmetic, FLOATS, parameters=2, casts=False)
 leaky_relu = pointwise(leaky, arithmetic, FLOATS, parameters=1, casts=False)
 elu = pointwise(exponential_linear, arithmetic, FLOATS, parameters=3, casts=False)
 threshold = pointwise(replaced_up_to, in_common, NUMERIC, parameters=2)
+threshold.idempotent = True
 clipped = pointwise(loops.between, in_common, NUMERIC, parameters=2, casts=False)
 activation = partial(pointwise, dtypes=arithmetic, kinds=FLOATS, casts=False)
 hardsigmoid = activation(lambda x: np.clip(x + 3, 0, 6) / 6)

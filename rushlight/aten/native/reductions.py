@@ -22,7 +22,19 @@ from rushlight.aten.native.pointwise import SIMPLE_DTYPES, fits_fast_path, to_fl
 from rushlight.aten.strided import Tensor, wrap_contiguous, wrap_dim
 from rushlight.aten.structured import Output, Structured, allocate, planned_by_value, resize_output
 from rushlight.c10.dispatch import local
-from rushlight.c10.dtypes import FLOATING, REDUCED_FLOATING, Scalar, bfloat16, bool_, dtype, float32, int64, intp, uint8
+from rushlight.c10.dtypes import (
+    FLOATING,
+    REDUCED_FLOATING,
+    Scalar,
+    bfloat16,
+    bool_,
+    dtype,
+    float32,
+    float64,
+    int64,
+    intp,
+    uint8,
+)
 from rushlight.c10.fast_paths import fast_form_of
 
 Dims = Sequence[int] | None  # None, and mostly (), for all dimensions
@@ -646,6 +658,9 @@ def bincount(self: Tensor, weights: Tensor | None, minlength: int) -> Tensor:
 
 def histc(self: Tensor, bins: int, min: Scalar, max: Scalar) -> Tensor:
     """Source: `aten/src/ATen/native/cpu/HistogramKernel.cpp`."""
+    if self.dtype.category != FLOATING:
+        name = "linspace_cpu" if self.dtype is bool_ else "histogram_cpu"
+        raise NotImplementedError(f"\"{name}\" not implemented for '{self.dtype.type_name}'")
     if min == max and self.numel():
         min, max = self.min().item(), self.max().item()
     min, max = (min - 1, max + 1) if min == max else (min, max)
@@ -653,9 +668,27 @@ def histc(self: Tensor, bins: int, min: Scalar, max: Scalar) -> Tensor:
     return from_numpy(counts.astype(self.dtype.numpy))
 
 
+def edges_of(bins: Tensor, self: Tensor) -> np.ndarray:
+    if bins.dtype is not self.dtype:
+        problem = (
+            f"input tensor and bins tensors should have the same dtype, but got input with dtype {self.dtype.name}"
+        )
+        raise RuntimeError(f"torch.histogramdd: {problem} and bins for dimension 0 with dtype {bins.dtype.name}")
+    return bins._array
+
+
 def histogram(self: Tensor, bins, range: Any, weight: Tensor | None, density: bool) -> tuple:
+    if self.dtype not in (float32, float64):
+        raise NotImplementedError(f"\"histogramdd\" not implemented for '{self.dtype.type_name}'")
+    if weight is not None and weight.dtype is not self.dtype:
+        problem = "if weight tensor is provided, input tensor and weight tensor should have the same dtype"
+        raise RuntimeError(f"torch.histogramdd: {problem}, but got {self.dtype.name} and {weight.dtype.name}")
     array, weights = self._array.reshape(-1), None if weight is None else weight._array.reshape(-1)
-    counts, edges = np.histogram(array, bins, range, density, weights)
+    if isinstance(bins, int):  # PyTorch computes the edges in the dtype of the tensor
+        low, high = range or ((array.min(), array.max()) if array.size else (0, 1))
+        low, high = (low - 0.5, high + 0.5) if low == high else (low, high)
+        bins = functions.linspace(float(low), float(high), bins + 1, dtype=self.dtype)._array
+    counts, edges = np.histogram(array, bins, density=density, weights=weights)
     return tuple(from_numpy(result.astype(self.dtype.numpy)) for result in (counts, edges))
 
 

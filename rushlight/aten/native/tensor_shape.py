@@ -13,9 +13,14 @@ from rushlight.aten.generated import functions
 from rushlight.aten.native.creation import from_numpy
 from rushlight.aten.strided import Tensor, wrap_dim
 from rushlight.c10.dtypes import int32, int64
-from rushlight.c10.memory_formats import contiguous_format
+from rushlight.c10.memory_formats import contiguous_format, memory_format, suggest_memory_format
 
 # At least so many dimensions -----------------------------------------------------------------------------------------
+
+
+def suggested(self: Tensor) -> memory_format:
+    """The memory format that a result takes from `self`: `channels_last` or `contiguous_format`."""
+    return suggest_memory_format(self._sizes, self._strides)
 
 
 def atleast_1d(self: Tensor) -> Tensor:

@@ -18,7 +18,7 @@ import numpy as np
 from rushlight.aten import strided
 from rushlight.aten.generated import functions
 from rushlight.aten.iterator import cached
-from rushlight.aten.strided import META, Size, Tensor, plain_alias, wrap_dim
+from rushlight.aten.strided import META, Size, Tensor, plain_alias, size_of, wrap_dim
 from rushlight.c10 import dispatch
 from rushlight.c10.dispatch import BIT, TENSOR_KEYS, local
 from rushlight.c10.dtypes import INTEGRAL
@@ -156,7 +156,7 @@ def reshape(self: Tensor, shape: Sequence[int]) -> Tensor:
 @cached
 def _reshaped(sizes: tuple[int, ...], strides: tuple[int, ...], shape: tuple[int, ...]) -> tuple[Size, Any]:
     """The sizes that `shape` means, and the strides of a view with them, if there is one."""
-    wanted = Size(strided.infer_view_size(shape, math.prod(sizes)))
+    wanted = size_of(strided.infer_view_size(shape, math.prod(sizes)))
     return wanted, strided.compute_stride(sizes, strides, wanted)
 
 
@@ -164,7 +164,7 @@ def t(self: Tensor) -> Tensor:
     """The transpose of a matrix. A tensor with fewer dimensions stays as it is."""
     if len(self._sizes) == 2:
         (rows, columns), (down, across) = self._sizes, self._strides
-        view = plain_alias(self, Size((columns, rows)), (across, down), self._storage_offset)
+        view = plain_alias(self, size_of((columns, rows)), (across, down), self._storage_offset)
         if not self._key_set & META:
             view._array = self._array.T
         return view
@@ -347,7 +347,7 @@ def _without(sizes: Size, strides: tuple[int, ...], dim: int) -> tuple[Size, tup
     """The sizes and strides without one dimension, and the size and the stride of that dimension."""
     left, apart = [*sizes], [*strides]
     size, step = left.pop(dim), apart.pop(dim)
-    return Size(left), tuple(apart), size, step
+    return size_of(left), tuple(apart), size, step
 
 
 @fast_form_of(strided.select)
@@ -378,7 +378,7 @@ def broadcast_shapes(*shapes: int | Sequence[int]) -> Size:
             sizes = strided.infer_size(sizes, tuple(map(index, _dims(shape))))
         if min(sizes, default=0) < 0:
             raise ValueError(f"Attempting to broadcast a dimension with negative length! The shape is {shape}")
-    return Size(sizes)
+    return size_of(sizes)
 
 
 def broadcast_tensors(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
