@@ -182,6 +182,11 @@ _VIEW_EDGES = rows(
 )  # fmt: skip
 
 
+def _last_stride(result):
+    view = field(result, "view")
+    return view["tensor"]["stride"][-1:] if isinstance(view, dict) and "tensor" in view else None
+
+
 def _about_chunks(case, mine, theirs):
     old = case["x"]["tensor"]["sizes"]
     if 0 in old:
@@ -192,8 +197,7 @@ def _about_chunks(case, mine, theirs):
         if 1 in old[:-1]:
             return "an old dimension of size 1 joins the chunk of the dimensions after it, whatever its stride is"
         return "neighbouring old dimensions are one chunk if their strides continue, and the new sizes fill each chunk exactly"
-    last = [field(result, "view")["tensor"]["stride"][-1:] for result in (mine, theirs)]
-    if old[-1] == 1 and last[0] != last[1]:
+    if old[-1] == 1 and _last_stride(mine) != _last_stride(theirs):
         return "the last old dimension begins a chunk with its own stride, also if its size is 1"
     return (
         "a new stride is the number of elements that are filled in the chunk so far, times the stride of the chunk, also for a "
