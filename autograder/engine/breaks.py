@@ -90,6 +90,7 @@ KINDS: dict[str, Kind] = {
     "bool": (phrase("True or False"), lambda value: isinstance(value, bool)),
     "int": (phrase("an int"), _is_int),
     "float": (phrase("a float"), lambda value: isinstance(value, float)),
+    "list[bool]": (phrase("a list of a few bools"), _are(lambda value: isinstance(value, bool))),
     "list[int]": (phrase("a list of a few ints"), _are(_is_int)),
     "list[list[int]]": (phrase("a list of a few lists of ints"), _are(_are(_is_int))),
 }

@@ -390,6 +390,30 @@ def breaks_rank_indices() -> list[dict[str, int | bool]]:
     ]
 
 
+def breaks_order_of_work() -> list[dict[str, list[bool] | int]]:
+    """Cases on which wrong bodies of `distributed.fsdp.order_of_work` work in another order than torch.
+
+    A case is a chain of units. Its values are the arguments of the function:
+
+    - `reshard`: a list of one to four bools, one for each unit: whether it is freed after its forward;
+    - `forward_prefetch`, `backward_prefetch`: how many other units a unit prefetches in forward, and in backward, from 0 to 3.
+
+    A case catches each body that does not agree with torch about a pair of the list, or about its place.
+
+    Returns:
+        at most 4 cases, each a dict such as `{"reshard": [True, True], "forward_prefetch": 0, "backward_prefetch": 1}`.
+
+    Source: `test/distributed/_composable/fsdp/test_fully_shard_comm.py`, `TestFullyShardPrefetch`.
+    """
+    keys = ("reshard", "forward_prefetch", "backward_prefetch")
+    rows = [
+        ([False, True, True], 1, 0),
+        ([True, True, True], 3, 3),
+        ([True, False, False, True], 1, 2),
+    ]
+    return [dict(zip(keys, row)) for row in rows]
+
+
 def breaks_plan_load() -> list[dict[str, list]]:
     """Cases on which wrong bodies of `distributed.checkpoint.plan_load` read other parts of shards than torch.
 

@@ -151,46 +151,22 @@ def reduce_gradients__with_a_list(unit):
             each.whole.grad = None
 
 
-def order_of_work__with_states(reshard, forward_prefetch=0, backward_prefetch=1):
-    n, work = len(reshard), []
-    whole = [False] * n
-    for word, i in [("forward", i) for i in range(n)] + [("backward", i) for i in reversed(range(n))]:
-        ahead, step = (forward_prefetch, 1) if word == "forward" else (backward_prefetch, -1)
-        for j in [i + step * k for k in range(ahead + 1)]:
-            if 0 <= j < n and not whole[j]:
-                whole[j] = True
-                work.append(("gather", j))
-        work.append((word, i))
-        if word == "backward" or reshard[i]:
-            work.append(("free", i))
-            whole[i] = False
-        if word == "backward":
-            work.append(("reduce", i))
-    return work
+def breaks_order_of_work__one_topic_after_another():
+    rows = [
+        ([True, True], 1, 0),
+        ([True, True, True], 0, 3),
+        ([True, False, False, True], 1, 2),
+        ([False, False, False], 3, 1),
+    ]
+    return [dict(zip(("reshard", "forward_prefetch", "backward_prefetch"), row)) for row in rows]
 
 
-def order_of_work__recursively(reshard, forward_prefetch=0, backward_prefetch=1):
-    count = len(reshard)
-
-    def missing(numbers, whole):
-        return [j for j in numbers if 0 <= j < count and j not in whole]
-
-    def back(i, whole):
-        if i < 0:
-            return []
-        new = missing(range(i, i - 1 - backward_prefetch, -1), whole)
-        done = [("gather", j) for j in new] + [("backward", i), ("free", i), ("reduce", i)]
-        return done + back(i - 1, (whole | set(new)) - {i})
-
-    def forth(i, whole):
-        if i == count:
-            return back(i - 1, whole)
-        new = missing(range(i, i + 1 + forward_prefetch), whole)
-        whole = whole | set(new)
-        done = [("gather", j) for j in new] + [("forward", i)] + [("free", i)] * reshard[i]
-        return done + forth(i + 1, whole - {i} if reshard[i] else whole)
-
-    return forth(0, set())
+def breaks_order_of_work__in_tuples():
+    return (
+        {"backward_prefetch": 3, "forward_prefetch": 1, "reshard": (True, True, False)},
+        {"backward_prefetch": 0, "forward_prefetch": 3, "reshard": (False, True, True)},
+        {"backward_prefetch": 2, "forward_prefetch": 3, "reshard": (True, False, False, True)},
+    )
 
 
 def clip_grad_norm__parameter_by_parameter(parameters, max_norm, norm_type=2.0, group=None):
@@ -270,11 +246,3 @@ def collectives_of_a_step__with_a_second_draw():
 def collectives_of_a_step__in_tuples():
     right = _collectives_of_a_step()
     return {key: value if key == "name" else tuple(value) for key, value in right.items()}
-
-
-# With methods that only lists have
-
-
-def order_of_work__with_a_longer_list(reshard, forward_prefetch=0, backward_prefetch=1):
-    longer = reshard + [False]
-    return order_of_work__with_states(longer[:-1], forward_prefetch, backward_prefetch)

@@ -8,7 +8,7 @@ import math
 import torch
 import torch.distributed as dist
 
-from rushlight.course import predictions, reviews
+from rushlight.course import breaks, predictions, reviews
 from rushlight.distributed import fsdp, shards
 
 from ..shared import copied, edited
@@ -192,37 +192,43 @@ def reduce_gradients__by_all_reduce(unit):
             each.whole.grad = None
 
 
-def _ordered(reshard, forward, backward, always=False, late=False, swapped=False, again=False):
-    work, whole, n = [], set(), len(reshard)
-    for word, i in [("forward", i) for i in range(n)] + [("backward", i) for i in reversed(range(n))]:
-        step, ahead = (1, forward) if word == "forward" else (-1, backward)
-        gathers = [j for j in range(i, i + step * (ahead + 1), step) if 0 <= j < n and (always or j not in whole)]
-        whole |= {*gathers}
-        first, rest = [("gather", j) for j in gathers if j == i], [("gather", j) for j in gathers if j != i]
-        work += [*first, (word, i), *rest] if late else [*first, *rest, (word, i)]
-        if word == "backward":
-            work += [("reduce", i), ("free", i)] if swapped else [("free", i), ("reduce", i)]
-            whole.discard(i)
-        elif reshard[i] and not (again and i == n - 1):
-            work.append(("free", i))
-            whole.discard(i)
-    return work
+_breaks = copied(breaks.breaks_order_of_work)
 
 
-def order_of_work__gathers_what_is_whole(reshard, forward_prefetch=0, backward_prefetch=1):
-    return _ordered(reshard, forward_prefetch, backward_prefetch, always=True)
+def breaks_order_of_work__that_are_usual():
+    return [{"reshard": [each] * 3, "forward_prefetch": 0, "backward_prefetch": 1} for each in (True, False)]
 
 
-def order_of_work__prefetches_after_computing(reshard, forward_prefetch=0, backward_prefetch=1):
-    return _ordered(reshard, forward_prefetch, backward_prefetch, late=True)
+def breaks_order_of_work__of_units_that_are_alike():
+    return [{**case, "reshard": [True] * len(case["reshard"])} for case in _breaks()]
 
 
-def order_of_work__reduces_before_it_frees(reshard, forward_prefetch=0, backward_prefetch=1):
-    return _ordered(reshard, forward_prefetch, backward_prefetch, swapped=True)
+def breaks_order_of_work__with_one_prefetch():
+    return [{**case, "forward_prefetch": 1, "backward_prefetch": 1} for case in _breaks()]
 
 
-def order_of_work__keeps_the_last_one(reshard, forward_prefetch=0, backward_prefetch=1):
-    return _ordered(reshard, forward_prefetch, backward_prefetch, again=True)
+def breaks_order_of_work__that_always_prefetch_in_backward():
+    return [{**case, "backward_prefetch": case["backward_prefetch"] or 1} for case in _breaks()]
+
+
+def breaks_order_of_work__of_three_units():
+    return [{**case, "reshard": case["reshard"][:3]} for case in _breaks()]
+
+
+def breaks_order_of_work__of_five_units():
+    return [{**case, "reshard": [*case["reshard"], True, True][:5]} for case in _breaks()]
+
+
+def breaks_order_of_work__of_large_prefetches():
+    return [{**case, "backward_prefetch": case["backward_prefetch"] * 2} for case in _breaks()]
+
+
+def breaks_order_of_work__with_numbers_for_bools():
+    return [{**case, "reshard": [int(each) for each in case["reshard"]]} for case in _breaks()]
+
+
+def breaks_order_of_work__with_too_many_cases():
+    return [*_breaks(), *breaks_order_of_work__that_are_usual()]
 
 
 def clip_grad_norm__of_its_own_shards(parameters, max_norm, norm_type=2.0, group=None):

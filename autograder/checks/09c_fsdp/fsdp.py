@@ -1,8 +1,6 @@
-"""Lab 09, fully sharded: shards, gathering them, reducing gradients, the order of it all, clipping and AdamW on shards."""
+"""Lab 09, fully sharded: shards, gathering them, reducing gradients, and clipping on shards."""
 
 from __future__ import annotations
-
-from contextlib import contextmanager
 
 from ...engine.check import program
 from ..cases import apart, copied, drawn, error_name, explained, first_of, numbers, rows, several, when
@@ -312,93 +310,6 @@ def torch_reduction(torch, group, sizes, without, times, layout):
     seen["sent"].pop("all_gather", None)
     grads = [None if p.grad is None else copied(p.grad.to_local()) for p in model.parts]
     return {"grads": grads, "free": [True] * len(sizes), **seen}
-
-
-# The order of work ---------------------------------------------------------------------------------------------------
-
-
-@program(
-    "distributed.fsdp.order_of_work",
-    cases=drawn(reshard=several(bool, 1, 5), forward=(0, 3), backward=(0, 3)),
-    edges=rows(
-        "reshard forward backward",
-        *[([True], 0, 1), ([False], 0, 1), ([True] * 4, 0, 1), ([True] * 4, 0, 0), ([True] * 4, 1, 1)],
-        *[([True] * 5, 2, 2), ([False] * 4, 2, 1), ([True, True, False], 0, 1), ([True, False, True, False], 1, 2)],
-        ([False, True, True], 3, 3),
-    ),
-    hint="before a unit computes it is gathered, unless it is whole or being gathered, and then the prefetched units are; after "
-    "its backward it is freed, then its gradients are reduced",
-    draws=8,
-)
-def order(xp, reshard, forward, backward):
-    return xp.distributed.fsdp.order_of_work([*reshard], forward, backward)
-
-
-@order.oracle
-def torch_order(torch, reshard, forward, backward):
-    @on_ranks
-    def on_rank(torch, group):
-        from torch.distributed.fsdp import fully_shard
-
-        done = []
-        chain = _chain(torch, len(reshard), done)
-        for i, module in enumerate(chain):
-            fully_shard(module, reshard_after_forward=reshard[i])
-        fully_shard(chain)
-        for i, module in enumerate(chain):
-            module.set_modules_to_forward_prefetch([*chain[i + 1 : i + 1 + forward]])
-            before = [chain[j] for j in range(i - 1, i - 1 - backward, -1) if j >= 0]
-            module.set_modules_to_backward_prefetch(before or [module])  # without any it prefetches one
-        with _recorded_work(torch, done):
-            chain(torch.ones(())).backward()
-        return done
-
-    return on_rank(torch, 2)[0]
-
-
-def _chain(torch, count, done):
-    """Modules that record their forwards and backwards. Unit i is known by its size, i + 1 rows for each of two ranks."""
-
-    class Scale(torch.nn.Module):
-        def __init__(self, i):
-            super().__init__()
-            self.i, self.weight = i, torch.nn.Parameter(torch.ones(2 * (i + 1)))
-
-        def forward(self, x):
-            done.append(["forward", self.i])
-            y = x * self.weight.sum()
-            y.register_hook(lambda _: done.append(["backward", self.i]))
-            return y.clone()
-
-    return torch.nn.Sequential(*[Scale(i) for i in range(count)])
-
-
-@contextmanager
-def _recorded_work(torch, done):
-    """Within: records which unit torch gathers, reduces and frees."""
-    from torch.distributed.fsdp._fully_shard import _fsdp_param
-    from torch.utils._python_dispatch import TorchDispatchMode
-
-    class Collectives(TorchDispatchMode):
-        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-            name = func.name()
-            if "allgather" in name:
-                done.append(["gather", args[1].numel() - 1])
-            if "reduce_scatter" in name:
-                done.append(["reduce", args[0].numel() - 1])
-            return func(*args, **(kwargs or {}))
-
-    def freed(tensor):
-        if tensor.untyped_storage().size():
-            done.append(["free", tensor.numel() // 2 - 1])
-        free(tensor)
-
-    free, _fsdp_param.free_storage = _fsdp_param.free_storage, freed
-    try:
-        with Collectives():
-            yield
-    finally:
-        _fsdp_param.free_storage = free
 
 
 # Steps on shards -----------------------------------------------------------------------------------------------------

@@ -78,15 +78,15 @@ def left(judge, number, cases):
 
 
 def small_values(said, dims):
-    """The small values of a kind. All lists of ints of a case have this length."""
+    """The small values of a kind. All lists of numbers or bools of a case have this length."""
     if isinstance(said, dict):
         ((how, words),) = said.items()
         return words if how == "one of" else [[*some] for count in range(3) for some in combinations(words, count)]
     ints = [[*some] for some in product(range(3), repeat=dims)]
     lists = [[*some] for count in (1, 2) for some in product(ints, repeat=count)]
-    return {"bool": [False, True], "int": range(4), "float": [0.0, 0.5], "list[int]": ints, "list[list[int]]": lists}[
-        said
-    ]
+    bools = [[*some] for some in product([False, True], repeat=dims)]
+    numbers = {"int": range(4), "float": [0.0, 0.5], "list[int]": ints, "list[list[int]]": lists}
+    return {"bool": [False, True], "list[bool]": bools, **numbers}[said]
 
 
 def small_cases(kinds, most):
@@ -225,6 +225,7 @@ def test_what_is_no_case_of_plain_ints_is_refused_and_no_body_runs_on_it(judge, 
         ("bool", [True, False], [1, 0, None, "True"]),
         ("int", [0, -3, 2**31 - 1], [2**31, 1.0, True, [1]]),
         ("float", [0.5, -1e300], [1, True, "0.5"]),
+        ("list[bool]", [[], [True, False] * 4], [[True] * 9, [1], ["True"], [None], [[True]], True]),
         ("list[list[int]]", [[], [[]], [[1] * 8] * 8], [[1], [[1] * 9], [[]] * 9, [[[1]]], [[True]], 1]),
         ({"one of": ["CPU", "Meta"]}, ["CPU"], ["CP", "", 0, None, ["CPU"]]),
         ({"some of": ["CPU", "Meta"]}, [[], ["Meta", "CPU", "CPU"]], ["CPU", [0], ["CUDA"], [["CPU"]], ["CPU"] * 9]),
