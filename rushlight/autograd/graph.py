@@ -358,8 +358,8 @@ class SavedTensor:
         if self.is_output:
             assert tensor._autograd is not None, "it is no leaf"
             self.output_nr = tensor._autograd.output_nr
-            if tensor._base is not None:
-                self.view_node = weakref.ref(tensor.grad_fn)
+            if tensor._base is not None and (node := tensor.grad_fn) is not None:
+                self.view_node = weakref.ref(node)
             self.tensor = without_history(tensor)
         self.history = self.tensor._autograd
         if local.saved_tensors_hooks:

@@ -21,7 +21,7 @@ from rushlight.c10.dispatch import local
 from rushlight.c10.memory_formats import contiguous_format
 
 
-def _set_requires_grad(self: Tensor, wanted: bool) -> None:
+def _set_requires_grad(self: Tensor, wanted: Any) -> None:
     if not isinstance(wanted, bool):
         raise RuntimeError("requires_grad must be a bool")
     if wanted and not self.dtype.is_floating_point:

@@ -1,0 +1,454 @@
+"""Which of PyTorch's own tests pass on rushlight, and which of the others show that something means something else there.
+
+    python bench/pytorch_tests.py FOLDER [FILE ...]
+
+`FOLDER` is the folder `test/` of PyTorch's source, of a version near the installed one, and a file is such as `test_autograd.py`.
+Each file runs on PyTorch and then on rushlight, in processes of its own with limits of time and memory. A test that passes on
+PyTorch is counted. Of a test with many variants (dtypes, devices, parameters) the first few run. What the tests take from
+`torch.testing._internal` comes from the installed PyTorch. There, a name that rushlight does not have is replaced by an empty
+one, and a test that uses such a name fails for a missing name.
+
+A failure is "missing" if a name, an option or an operator is not there. Each other failure "means something else": its first line
+is printed. Needs `pip install expecttest`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dis
+import importlib
+import importlib.machinery
+import json
+import linecache
+import os
+import re
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import traceback
+import unittest
+from collections import Counter
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from rushlight.course import as_torch
+
+FILES = [
+    "test_torch", "test_autograd", "test_nn", "test_view_ops", "test_indexing", "test_fx", "test_reductions",
+    "test_type_promotion", "test_shape_ops", "test_optim",
+]  # fmt: skip
+OF_PYTORCH = (
+    "torch.testing._internal",
+    "torch.testing._comparison",
+    "torch.testing._creation",
+    "torch.utils._import_utils",
+)
+OTHER_DTYPES = [
+    "int16", "uint16", "uint32", "uint64", "short", "complex32", "complex64", "complex128", "cfloat", "cdouble", "chalf",
+    "quint8", "qint8", "qint32", "quint4x2", "quint2x4", "float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz",
+    "float8_e5m2fnuz", "float8_e8m0fnu", "float4_e2m1fn_x2",
+]  # fmt: skip
+SECONDS, GIBIBYTES = 60, 8  # of a test, and of a process
+MISSING = re.compile(
+    r"is not in rushlight|has no attribute|unexpected keyword argument|invalid combination of arguments|not implemented|"
+    r"No module named|cannot import name|takes \d+ positional|takes from \d+|multiple values for argument|No operator|"
+    r"missing \d+ required|never runs code from a file|but got: lazy|there is no operator|no overload"
+)
+
+
+# In the process of a file --------------------------------------------------------------------------------------------
+
+
+class Missing(type):
+    """A name of PyTorch that rushlight does not have. It can be a class, a decorator, a context or a value that is false."""
+
+    importing = True  # the file of tests: later, a test that uses the name fails
+
+    def __new__(kind, name: str, bases: tuple = (), space: dict | None = None, always: bool = False) -> Missing:
+        return super().__new__(kind, name, bases, space or {})
+
+    def __init__(self, name: str, bases: tuple = (), space: dict | None = None, always: bool = False) -> None:
+        self.path, self.always = name, always
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or is_a_question(sys._getframe(1)):
+            raise AttributeError(name)
+        return Missing(f"{self.path}.{name}", always=self.always)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        self.used()
+        return (
+            args[0] if len(args) == 1 and callable(args[0]) and not kwargs else Missing(self.path, always=self.always)
+        )
+
+    def used(self) -> None:
+        if not (self.always or Missing.importing):
+            raise AttributeError(f"{self.path} is not in rushlight")
+
+    def __eq__(self, other: object) -> bool:  # a state that is compared before and after a test
+        return isinstance(other, Missing) and other.path == self.path
+
+    def __hash__(self) -> int:
+        return hash(self.path)
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __iter__(self) -> Any:
+        self.used()
+        return iter(())
+
+    def __enter__(self) -> Missing:
+        self.used()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+    def __or__(self, other: Any) -> Any:
+        return other
+
+    def __sub__(self, other: Any) -> int:
+        self.used()
+        return 0
+
+    __ror__, __lt__, __gt__, __le__, __ge__ = __or__, __sub__, __sub__, __sub__, __sub__
+
+
+def _finfo(dtype: Any) -> Any:
+    absent = getattr(dtype, "name", "") in OTHER_DTYPES
+    return Missing("torch.finfo", always=True) if absent else sys.modules["torch"].finfo(dtype)
+
+
+# What PyTorch's helpers need when they are imported
+GIVEN = {"torch._C._get_privateuse1_backend_name": lambda: "privateuseone", "torch.finfo": _finfo}
+
+
+def other_dtype(name: str) -> Any:
+    """A dtype that rushlight does not have. A test for it fails for a missing name."""
+    dtype = type(sys.modules["torch"].float32)
+    made = object.__new__(dtype)
+    made.name = made.type_name = name
+    made.category, made.is_floating_point, made.is_complex = 2, "float" in name, name.startswith("c")
+    made.itemsize = int(re.findall(r"\d+", f"{name}32")[0]) // 8 or 1
+    return made
+
+
+def is_a_question(frame: Any) -> bool:
+    """Whether a frame asks for an attribute by `hasattr`, or by `getattr` with a default."""
+    code, at = frame.f_code.co_code, frame.f_lasti
+    line = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
+    return dis.opname[code[at]] in ("CALL", "PRECALL") and (code[at + 1] == 3 or "hasattr" in line)
+
+
+class Lenient(ModuleType):
+    """A module in which each name is there: `torch` as PyTorch's internals and, while it is imported, a file of tests see it.
+    `torch.ops` is one too."""
+
+    def __init__(self, module: Any, always: bool, path: str = ""):
+        super().__init__(path or module.__name__)
+        vars(self).update(_module=module, _always=always, _path=path or as_torch.torch_name(module.__name__))
+
+    def __getattr__(self, name: str) -> Any:
+        module, always = vars(self)["_module"], vars(self)["_always"]
+        path = f"{vars(self)['_path']}.{name}"
+        if path in GIVEN and (always or Missing.importing):
+            return GIVEN[path]
+        try:
+            value = getattr(module, name)
+        except AttributeError:
+            if name.startswith("__") or not (always or Missing.importing) or is_a_question(sys._getframe(1)):
+                raise
+            if module is sys.modules["torch"] and name in OTHER_DTYPES:
+                return GIVEN.setdefault(path, other_dtype(name))
+            value = sys.modules.get(path) or Missing(path, always=always)
+        if type(value).__name__ in ("_Ops", "_Namespace"):
+            return Lenient(value, always, path)
+        return Lenient(value, always) if isinstance(value, ModuleType) else value
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(vars(self)["_module"], name, value)
+
+
+def lenient_import(always: bool) -> Any:
+    """The `__import__` of a module of PyTorch's tests."""
+    plain = __import__
+
+    def imported(name: str, space: Any = None, local: Any = None, names: Any = (), level: int = 0) -> Any:
+        if name.partition(".")[0] != "torch":
+            return plain(name, space, local, names, level)
+        try:
+            plain(name, space, local, (), level)
+        except ImportError:
+            if not (always or Missing.importing):
+                raise
+            return _empty(name) if names else Lenient(sys.modules["torch"], always)
+        module = Lenient(sys.modules[name], always)
+        return module if names else Lenient(sys.modules["torch"], always)
+
+    return imported
+
+
+def _empty(name: str) -> Any:
+    module = Missing(name)
+    vars_of = {"__all__": [], "__name__": name}
+    for key, value in vars_of.items():
+        setattr(module, key, value)
+    return module
+
+
+class Loader:
+    """Executes a file of PyTorch's with such imports, and with a `torch` in which each name is there."""
+
+    lent: list[tuple[type, str]] = []  # methods that classes have until the file of tests is imported
+
+    def __init__(self, path: str, always: bool):
+        self.path, self.always = path, always
+
+    def create_module(self, spec: Any) -> None:
+        return None
+
+    def exec_module(self, module: ModuleType) -> None:
+        import builtins
+
+        space = vars(module)
+        space["__builtins__"] = vars(builtins) | {"__import__": lenient_import(self.always)}
+        space["__file__"] = self.path
+        code = compile(Path(self.path).read_bytes(), self.path, "exec")
+        while True:
+            try:
+                exec(code, space)
+                for name in [name for name in space if name.endswith("PythonRefInfo")]:
+                    space[name] = Missing(
+                        name, always=True
+                    )  # of PyTorch's references in Python, which these tests leave out
+                return
+            except AttributeError as error:  # `torch.Tensor.name` in a table
+                if not isinstance(error.obj, type) or isinstance(error.obj, Missing):
+                    raise
+                setattr(error.obj, error.name, Missing(f"torch.{error.obj.__name__}.{error.name}"))
+                self.lent.append((error.obj, error.name))
+
+
+class OfPyTorch:
+    """Finds PyTorch's helpers of tests in the installed PyTorch, after rushlight has been installed as `torch`."""
+
+    @staticmethod
+    def find_spec(name: str, path: Any = None, target: Any = None) -> Any:
+        if not name.startswith(OF_PYTORCH):
+            return None
+        place = as_torch._torch_folder().joinpath(*name.split(".")[1:])
+        file, package = (place / "__init__.py", True) if place.is_dir() else (place.with_suffix(".py"), False)
+        if not file.exists():
+            return None
+        spec = importlib.machinery.ModuleSpec(name, Loader(str(file), True), is_package=package)
+        spec.submodule_search_locations = [str(place)] if package else None
+        return spec
+
+
+class Result(unittest.TestResult):
+    """Keeps the outcome of the last test."""
+
+    outcome: dict[str, Any]
+
+    def addSuccess(self, test: Any) -> None:
+        self.outcome = {"outcome": "passed"}
+
+    def addSkip(self, test: Any, reason: str) -> None:
+        self.outcome = {"outcome": "skipped"}
+
+    def addExpectedFailure(self, test: Any, error: Any) -> None:
+        self.outcome = {"outcome": "skipped"}
+
+    def addError(self, test: Any, error: Any) -> None:
+        kind, value, trace = error
+        missing = as_torch._missing(value, trace) if "rushlight" in sys.modules.get("torch", os).__name__ else ""
+        if dtype := re.search(rf"_({'|'.join(OTHER_DTYPES)})(?=_|$)", test.id()):
+            missing = missing or f"torch.{dtype[1]} is not in rushlight"
+        lines = [f"{Path(at.filename).name}:{at.lineno} {at.line}" for at in traceback.extract_tb(trace)]
+        theirs = [line for line in lines if line.startswith("test_")]
+        said = (str(value).strip().splitlines() or [""])[0][:300]
+        self.outcome = {"outcome": "failed", "kind": kind.__name__, "said": said, "missing": missing}
+        self.outcome |= {"at": (theirs or lines or [""])[-1][:200]}
+
+    addFailure = addError
+
+    def addSubTest(self, test: Any, subtest: Any, error: Any) -> None:
+        if error is not None:
+            self.addError(test, error)
+
+
+def tests_of(suite: Any, most: int) -> list[unittest.TestCase]:
+    """The tests of a file, of each method the first variants."""
+    flat, seen = [], Counter[str]()
+    for part in suite:
+        flat += tests_of(part, 10**9) if isinstance(part, unittest.TestSuite) else [part]
+    kept = []
+    for test in flat:
+        method = getattr(test, test._testMethodName, None)
+        line = getattr(getattr(method, "__func__", method), "__code__", None)
+        base = re.sub(r"_(cpu|meta)(_.*)?$", "", test._testMethodName)
+        key = f"{type(test).__name__} {base if line else test._testMethodName}"
+        seen[key] += 1
+        if seen[key] <= most:
+            kept.append(test)
+    return kept
+
+
+def child(framework: str, file: Path, report: Path, done: set[str], most: int) -> None:
+    """Run the tests of a file, and write a line for each."""
+    resource.setrlimit(resource.RLIMIT_AS, (GIBIBYTES << 30, GIBIBYTES << 30))
+    sys.argv, sys.path[0] = [str(file)], str(file.parent)
+    os.chdir(tempfile.mkdtemp())
+    if framework == "rushlight":
+        as_torch.install()
+        sys.meta_path.insert(0, OfPyTorch)
+        make_tensor = importlib.import_module("torch.testing._creation").make_tensor
+        GIVEN["torch.testing.make_tensor"] = importlib.import_module("torch.testing").make_tensor = make_tensor
+        vars(importlib.import_module("torch._dynamo.config")).setdefault(
+            "suppress_errors", False
+        )  # set around each test
+    import torch
+
+    module = sys.modules["__main__"] = sys.modules[file.stem] = ModuleType(file.stem)
+    module.__file__ = str(file)
+    if framework == "rushlight":
+        Loader(str(file), False).exec_module(module)
+    else:
+        exec(compile(file.read_bytes(), str(file), "exec"), vars(module))
+    Missing.importing = False
+    for owner, name in Loader.lent:
+        delattr(owner, name)
+    torch.set_num_threads(1)
+
+    def late(*_: Any) -> None:
+        raise TimeoutError(f"more than {SECONDS} seconds")
+
+    signal.signal(signal.SIGALRM, late)
+    with report.open("a") as lines:
+
+        def say(**words: Any) -> None:
+            print(json.dumps(words), file=lines, flush=True)
+
+        for test in tests_of(unittest.defaultTestLoader.loadTestsFromModule(module), most):
+            if (name := test.id()) in done:
+                continue
+            say(begin=name)
+            result = Result()
+            signal.alarm(SECONDS)
+            try:
+                test.run(result)
+                outcome = getattr(result, "outcome", {"outcome": "skipped"})
+            except BaseException as error:  # of a test's own `run`
+                result.addError(test, (type(error), error, error.__traceback__))
+                outcome = result.outcome
+            signal.alarm(0)
+            say(test=name, **outcome)
+        say(end=True)
+
+
+# The table -----------------------------------------------------------------------------------------------------------
+
+
+def outcomes(framework: str, file: Path, most: int) -> dict[str, dict[str, Any]]:
+    """The outcome of each test of a file. A test that ends its process has failed, and the others go on in a new process."""
+    found: dict[str, dict[str, Any]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        report, skipped = Path(folder) / "report", Path(folder) / "done"
+        while True:
+            skipped.write_text(json.dumps([*found]))
+            report.write_text("")
+            words = [
+                "--child",
+                framework,
+                str(report),
+                str(skipped),
+                "--variants",
+                str(most),
+                str(file.parent),
+                file.name,
+            ]
+            ran = subprocess.run([sys.executable, __file__, *words], capture_output=True, text=True, errors="replace")
+            lines = [json.loads(line) for line in report.read_text().splitlines()]
+            found |= {line["test"]: line for line in lines if "test" in line}
+            if lines and "end" in lines[-1]:
+                return found
+            if not lines or "begin" not in lines[-1]:
+                last = (ran.stderr.strip().splitlines() or [f"exit {ran.returncode}"])[-1]
+                print(f"{file.name} does not run on {framework}: {last}")
+                if os.environ.get("VERBOSE"):
+                    print(ran.stderr[-3000:])
+                return found
+            name = lines[-1]["begin"]
+            if os.environ.get("VERBOSE"):
+                print(name, ran.stderr[-1000:])
+            found[name] = {
+                "outcome": "failed",
+                "kind": "crash",
+                "said": f"exit {ran.returncode}",
+                "missing": "",
+                "at": "",
+            }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("files", nargs="*", default=[f"{name}.py" for name in FILES])
+    parser.add_argument("--variants", type=int, default=3, help="of a test with many variants, how many run")
+    parser.add_argument(
+        "--json", type=Path, help="a file for all outcomes; those of PyTorch that are there are not measured again"
+    )
+    parser.add_argument("--child", nargs=3, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.child:
+        framework, report, done = given.child
+        wanted = (given.folder / given.files[0]).resolve()
+        child(framework, wanted, Path(report), set(json.loads(Path(done).read_text())), given.variants)
+        return
+    known = (
+        {name: runs["torch"] for name, runs in json.loads(given.json.read_text()).items()}
+        if given.json and given.json.exists()
+        else {}
+    )
+    kept, names, totals = {}, Counter[str](), Counter[str]()
+    print(
+        "| file | pass on torch | pass | missing | means something else | not collected |\n|---|---:|---:|---:|---:|---:|"
+    )
+    strange: list[str] = []
+    for name in given.files:
+        torchs = known.get(name) or outcomes("torch", given.folder / name, given.variants)
+        ours = outcomes("rushlight", given.folder / name, given.variants)
+        counted = Counter[str]()
+        for test, line in torchs.items():
+            if line["outcome"] != "passed":
+                continue
+            counted["pass on torch"] += 1
+            mine = ours.get(test)
+            if mine is None or mine["outcome"] == "skipped":
+                counted["not collected"] += 1
+            elif mine["outcome"] == "passed":
+                counted["pass"] += 1
+            elif mine["missing"] or MISSING.search(mine["said"]):
+                counted["missing"] += 1
+                wanted = re.search(r"[\w.]+(?= is not in rushlight)", mine["missing"] or mine["said"])
+                names[wanted[0] if wanted else mine["said"][:100]] += 1
+            else:
+                counted["means something else"] += 1
+                strange.append(f"{test}: {mine['kind']}: {mine['said'][:120]} [{mine['at']}]")
+        kept[name] = {"torch": torchs, "rushlight": ours}
+        if given.json:
+            given.json.write_text(json.dumps({name: {"torch": found} for name, found in known.items()} | kept))
+        totals += counted
+        columns = "pass on torch", "pass", "missing", "means something else", "not collected"
+        print(f"| {name} | " + " | ".join(f"{counted[column]:,}" for column in columns) + " |", flush=True)
+    print("| all | " + " | ".join(f"{totals[column]:,}" for column in columns) + " |\n")
+    print("\n".join(f"{count} {name}" for name, count in names.most_common(60)), "\n")
+    print("\n".join(strange))
+
+
+if __name__ == "__main__":
+    main()
