@@ -8,8 +8,8 @@ PyTorch is counted. Of a test with many variants (dtypes, devices, parameters) t
 `torch.testing._internal` comes from the installed PyTorch. There, a name that rushlight does not have is replaced by an empty
 one, and a test that uses such a name fails for a missing name.
 
-A failure is "missing" if a name, an option or an operator is not there. Each other failure "means something else": its first line
-is printed. Needs `pip install expecttest`.
+A failure is "missing" if a name, an option or an operator is not there, and "other words" if only the text of an error or of a
+warning is another one. Each other failure "means something else": its first line is printed. Needs `pip install expecttest`.
 """
 
 from __future__ import annotations
@@ -51,11 +51,12 @@ OTHER_DTYPES = [
     "quint8", "qint8", "qint32", "quint4x2", "quint2x4", "float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz",
     "float8_e5m2fnuz", "float8_e8m0fnu", "float4_e2m1fn_x2",
 ]  # fmt: skip
+COLUMNS = "pass on torch", "pass", "missing", "other words", "means something else", "not collected"
 SECONDS, GIBIBYTES = 60, 8  # of a test, and of a process
 MISSING = re.compile(
     r"is not in rushlight|has no attribute|unexpected keyword argument|invalid combination of arguments|not implemented|"
     r"No module named|cannot import name|takes \d+ positional|takes from \d+|multiple values for argument|No operator|"
-    r"missing \d+ required|never runs code from a file|but got: lazy|there is no operator|no overload"
+    r"missing \d+ required|never runs code from a file|but got: lazy|dtype must be a rushlight|there is no operator|no overload"
 )
 
 
@@ -128,9 +129,13 @@ GIVEN = {"torch._C._get_privateuse1_backend_name": lambda: "privateuseone", "tor
 
 
 def other_dtype(name: str) -> Any:
-    """A dtype that rushlight does not have. A test for it fails for a missing name."""
+    """A dtype that rushlight does not have. A test that makes a tensor of it fails for a missing name."""
     dtype = type(sys.modules["torch"].float32)
-    made = object.__new__(dtype)
+
+    def numpy(self: Any) -> None:
+        raise AttributeError(f"torch.{name} is not in rushlight")
+
+    made = object.__new__(type("dtype", (dtype,), {"numpy": property(numpy)}))
     made.name = made.type_name = name
     made.category, made.is_floating_point, made.is_complex = 2, "float" in name, name.startswith("c")
     made.itemsize = int(re.findall(r"\d+", f"{name}32")[0]) // 8 or 1
@@ -409,45 +414,42 @@ def main() -> None:
         wanted = (given.folder / given.files[0]).resolve()
         child(framework, wanted, Path(report), set(json.loads(Path(done).read_text())), given.variants)
         return
-    known = (
-        {name: runs["torch"] for name, runs in json.loads(given.json.read_text()).items()}
-        if given.json and given.json.exists()
-        else {}
-    )
-    kept, names, totals = {}, Counter[str](), Counter[str]()
-    print(
-        "| file | pass on torch | pass | missing | means something else | not collected |\n|---|---:|---:|---:|---:|---:|"
-    )
-    strange: list[str] = []
+    kept = json.loads(given.json.read_text()) if given.json and given.json.exists() else {}
+    names, totals, strange = Counter[str](), Counter[str](), list[str]()
+    print("| file | " + " | ".join(COLUMNS) + " |\n|---|" + "---:|" * len(COLUMNS))
     for name in given.files:
-        torchs = known.get(name) or outcomes("torch", given.folder / name, given.variants)
+        theirs = kept.get(name, {}).get("torch") or outcomes("torch", given.folder / name, given.variants)
         ours = outcomes("rushlight", given.folder / name, given.variants)
-        counted = Counter[str]()
-        for test, line in torchs.items():
-            if line["outcome"] != "passed":
-                continue
-            counted["pass on torch"] += 1
-            mine = ours.get(test)
-            if mine is None or mine["outcome"] == "skipped":
-                counted["not collected"] += 1
-            elif mine["outcome"] == "passed":
-                counted["pass"] += 1
-            elif mine["missing"] or MISSING.search(mine["said"]):
-                counted["missing"] += 1
-                wanted = re.search(r"[\w.]+(?= is not in rushlight)", mine["missing"] or mine["said"])
-                names[wanted[0] if wanted else mine["said"][:100]] += 1
-            else:
-                counted["means something else"] += 1
-                strange.append(f"{test}: {mine['kind']}: {mine['said'][:120]} [{mine['at']}]")
-        kept[name] = {"torch": torchs, "rushlight": ours}
+        kept[name] = {"torch": theirs, "rushlight": ours}
         if given.json:
-            given.json.write_text(json.dumps({name: {"torch": found} for name, found in known.items()} | kept))
+            given.json.write_text(json.dumps(kept))
+        counted = Counter[str]()
+        for test in [test for test, line in theirs.items() if line["outcome"] == "passed"]:
+            mine = ours.get(test, {"outcome": "skipped"})
+            counted.update([COLUMNS[0], column := column_of(mine)])
+            if column == "missing":
+                names[missing_name(mine)] += 1
+            elif column == "means something else":
+                strange.append(f"{test}: {mine['kind']}: {mine['said'][:120]} [{mine['at']}]")
         totals += counted
-        columns = "pass on torch", "pass", "missing", "means something else", "not collected"
-        print(f"| {name} | " + " | ".join(f"{counted[column]:,}" for column in columns) + " |", flush=True)
-    print("| all | " + " | ".join(f"{totals[column]:,}" for column in columns) + " |\n")
+        print(f"| {name} | " + " | ".join(f"{counted[column]:,}" for column in COLUMNS) + " |", flush=True)
+    print("| all | " + " | ".join(f"{totals[column]:,}" for column in COLUMNS) + " |\n")
     print("\n".join(f"{count} {name}" for name, count in names.most_common(60)), "\n")
     print("\n".join(strange))
+
+
+def column_of(mine: dict[str, Any]) -> str:
+    """The column of the table for the outcome on rushlight of a test that passes on PyTorch."""
+    if mine["outcome"] != "failed":
+        return "pass" if mine["outcome"] == "passed" else "not collected"
+    if mine["missing"] or MISSING.search(mine["said"]):
+        return "missing"
+    return "other words" if " does not match " in mine["said"] else "means something else"
+
+
+def missing_name(mine: dict[str, Any]) -> str:
+    said = mine["missing"] or mine["said"]
+    return match[0] if (match := re.search(r"[\w.]+(?= is not in rushlight)", said)) else said[:100]
 
 
 if __name__ == "__main__":

@@ -29,6 +29,7 @@ SMALLEST = {
     "memory.py": ["--sizes", "1"],
     "parity.py": ["--count", "1", "add"],
     "programs.py": ["--count", "3"],
+    "pytorch_tests.py": ["tests/rushlight/course/pytorch", "small.py"],
     "quantized.py": ["--rounds", "2"],
     "scaling.py": ["--seconds", "0.01"],
     "scripts.py": ["--steps", "2", "--rounds", "1", "mlp"],

@@ -85,7 +85,6 @@ ENTRY, SUM, RESULT = "c10.dispatch.compute_table_entry", "autograd.engine.sum_to
         (SUM, {"sizes": [6]}, TypeError, "each of: grad, sizes; and it may have: recorded"),
         (ENTRY, {"kernels": ["Undefined"]}, ValueError, "`kernels` may have CPU"),
         (ENTRY, {"kernels": [], "more_fallbacks": ["Python"]}, ValueError, "may have CPU, CUDA, PrivateUse1"),
-        ("c10.schema.unbind", {"schema": "f(int a, int b=2) -> ()", "stack": [1]}, ValueError, "schema: 2, not 1"),
         ("c10.dispatch.dispatch_key_set", {"stack": ["x"]}, ValueError, "for tensors, None, numbers"),
         (RESULT, {"operands": ["a"]}, ValueError, "takes two operands"),
     ],
