@@ -13,15 +13,18 @@ import argparse
 import ast
 import json
 import random
+import re
 import statistics
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 from autograder.course import SOURCES
-from autograder.engine.check import find
+from autograder.engine.check import Check, find
 from autograder.engine.observe import is_error
-from autograder.exam.draw import FIND, PREDICT, REASON, RESULTS, Exam, Material, exam_in_limits
+from autograder.exam.draw import FIND, LETTERED, PREDICT, REASON, RESULTS, WHICH, Exam, Material, exam_in_limits
 from autograder.exam.marking import mark
+from autograder.exam.paper import Item
 from autograder.exam.trials import Function, reference_cell
 from autograder.exam.values import NotAsked, as_text, plain
 from autograder.model import Course, Lab, exercise_name
@@ -96,27 +99,37 @@ def guesses(exam: Exam, material: Material, draw: random.Random) -> Iterator[tup
         elif key.kind == RESULTS:
             for field in item.fields:
                 yield field.key, _text(draw.choice(material.known.of(check)[1]))
+        elif key.kind == WHICH:
+            yield item.fields[0].key, " ".join(draw.sample(LETTERED, 3))
 
 
 def of_reference(exam: Exam, material: Material, draw: random.Random) -> Iterator[tuple[str, str]]:
     """Answers as if the code were the reference's: torch's results, and a change that could have been made there."""
     for item in exam.paper.items:
         key, check = exam.keys[item.key], find(exam.keys[item.key].check)
-        if key.kind == FIND:
+        if key.kind in (FIND, WHICH):
             lab = next(lab for lab in material.labs if lab.name == key.lab)
             function = Function(
                 lab, check.exercise, check, reference_cell(lab, check.exercise), False, material.known, True
             )
             changed = next(function.changed(function.replaced(lambda places: draw.sample(places, len(places)))), None)
             function.close()
-            if changed:
+            if changed and key.kind == WHICH:
+                shown = zip(LETTERED, _positions(item, check, material), strict=True)
+                yield item.fields[0].key, " ".join(letter for letter, i in shown if i in {*changed.differs})
+            elif changed:
                 yield from _input(item.key, function.cases[draw.choice(changed.differs)])
                 yield f"{item.key}.line", str(changed.line)
         elif key.kind == RESULTS:
-            texts = [part for part in item.paragraphs if part.startswith(" ")][2:]
-            cases = {_said(check.in_order(case)): i for i, case in enumerate(material.known.of(check)[0])}
-            for field, text in zip(item.fields, texts):
-                yield field.key, _text(material.known.of(check)[1][cases[text]])
+            for field, i in zip(item.fields, _positions(item, check, material), strict=True):
+                yield field.key, _text(material.known.of(check)[1][i])
+
+
+def _positions(item: Item, check: Check, material: Material) -> list[int]:
+    """Those of the cases that an item shows, each below its letter."""
+    cases = {_said(check.in_order(case)): i for i, case in enumerate(material.known.of(check)[0])}
+    lettered = [after for before, after in pairwise(item.paragraphs) if re.fullmatch(r"\([a-f]\)", before)]
+    return [cases[text] for text in lettered]
 
 
 def _said(case: dict) -> str:

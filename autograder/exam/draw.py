@@ -1,8 +1,9 @@
 """The items of a student's exam, drawn from what this student handed in.
 
 Two ask for an input on which a changed copy of the student's own function differs from torch, and for the line. One asks what
-another copy gives in three cases. One is a prediction of the labs in a variant, or else three more cases. The last asks in words
-why a line is there. A function that fails, or was not handed in, is replaced by the course's own.
+another copy gives in three cases, or on which of six it is wrong. One is a prediction of the labs in a variant, or else such an
+item again. The last asks in words why a line is there. A function that fails, or was not handed in, is replaced by the course's
+own.
 """
 
 from __future__ import annotations
@@ -54,7 +55,8 @@ MINUTES = 40
 NEXT = ":\n"
 CHECKS = "autograder.checks."  # the package of the programs
 ASKED = "abc"  # the cases whose results are asked for
-FIND, RESULTS, PREDICT, REASON = "find", "results", "predict", "reason"
+LETTERED = "abcdef"  # the cases of which some are wrong
+FIND, RESULTS, WHICH, PREDICT, REASON = "find", "results", "which", "predict", "reason"
 TRIED = 14  # changes of a function for an item
 FEWEST = 3  # functions for a paper: of fewer, one item would show the answer of another
 WAYS = 12  # to choose the functions in which a change is to be found: more are not tried
@@ -351,16 +353,12 @@ class Drawing:
     ) -> tuple[Item, Key]:
         names = [*function.check.in_order(form)]
         paragraphs = [
-            _whose(function),
-            _numbered(changed.code),
-            speak("One place of it was changed. What it should do, as in the lab:"),
-            _contract(function.exercise),
-            speak("The check calls it in this program:"),
-            _code(program_of(function.check)),
+            *_beside_contract(function, changed),
             speak(
                 "Give an input of this program on which it no longer gives what is right, and the number of the changed line."
                 " Any such input counts, if the line is right too. The form of an input is there already: on this one, nothing is"
-                " wrong. If you would mend another line instead, write it as it should read: `7: return x`, for line 7."
+                " wrong. If you would mend another line instead, write in place of the number how that line"
+                " should read: `7: return x`, for line 7."
             ),
         ]
         others = [case for i, case in enumerate(function.cases) if i not in {*changed.differs} and _is_short(case)]
@@ -374,7 +372,7 @@ class Drawing:
             speak("Line {line} was", line=changed.line),
             _code(changed.change.before),
             speak("It differs on {count} of {all} drawn inputs, for example on", **_counted(function, changed)),
-            _code("\n".join(f"{name} = {as_text(value)}" for name, value in example.items())),
+            _case(example),
             speak("Torch gives"),
             _code(show(function.theirs[function.cases.index(example)])),
         ]  # fmt: skip
@@ -419,8 +417,7 @@ class Drawing:
         fields, expected, right = [], [], []
         for letter, i in zip(ASKED, positions):
             case = function.check.in_order(function.cases[i])
-            said = "\n".join(f"{name} = {as_text(value)}" for name, value in case.items())
-            paragraphs += [f"({letter})", _code(said)]
+            paragraphs += [f"({letter})", _case(case)]
             fields.append(Field(f"{number}.{letter}", f"({letter})", "value", 1.0))
             expected.append(result_of(changed.results[i]))
             right.append(f"({letter}) `{_result_text(changed.results[i])}`")
@@ -435,6 +432,46 @@ class Drawing:
             RESULTS, function.lab.name, function.check.name, function.cell, changed.change.source, changed.line,
             expected=expected, right=right, is_own=function.is_own,
         )  # fmt: skip
+        return Item(number, title, paragraphs, fields), key
+
+    def _which(self, function: Function, number: str) -> tuple[Item, Key] | None:
+        """For results that nobody can write down."""
+        for changed in function.changed(function.replaced(self._some)):
+            short, differs = [i for i, case in enumerate(function.cases) if _is_short(case)], {*changed.differs}
+            wrong = self.draw.randint(2, len(LETTERED) - 2)
+            simple = {is_wrong: [i for i in short if (i in differs) == is_wrong] for is_wrong in (True, False)}
+            simple = {is_wrong: function.simplest(some)[: 2 * len(LETTERED)] for is_wrong, some in simple.items()}
+            counts = {True: wrong, False: len(LETTERED) - wrong}
+            if all(len(simple[one]) >= counts[one] for one in counts) and self.is_steady(function, changed):
+                positions = [i for one in counts for i in self.draw.sample(simple[one], counts[one])]
+                self.draw.shuffle(positions)
+                return self._which_item(function, number, changed, positions)
+        return None
+
+    def _which_item(self, function: Function, number: str, changed: Changed, positions: list[int]) -> tuple[Item, Key]:
+        cases = [function.check.in_order(function.cases[i]) for i in positions]
+        paragraphs = [
+            *_beside_contract(function, changed),
+            speak(
+                "In which of these six cases does it no longer give what is right? Write their letters, such as `b e`. There are"
+                " two to four. One letter too many or too few leaves one point of three."
+            ),
+        ]
+        if any("tensor(" in as_text(value) for case in cases for value in case.values()):
+            paragraphs.append(speak(TENSOR))
+        for letter, case in zip(LETTERED, cases):
+            paragraphs += [f"({letter})", _case(case)]
+        wrong = [(letter, i) for letter, i in zip(LETTERED, positions) if i in {*changed.differs}]
+        right = [speak("Line {line} was", line=changed.line), _code(changed.change.before)]
+        for letter, i in wrong:
+            now, then = show(function.theirs[i]), show(result_of(changed.results[i]))
+            right.append(f"({letter}) " + speak("{then} instead of {now}", then=_short(then), now=_short(now)))
+        key = Key(
+            WHICH, function.lab.name, function.check.name, function.cell, changed.change.source, changed.line,
+            expected=[letter for letter, _ in wrong], right=right, is_own=function.is_own,
+        )  # fmt: skip
+        fields = [Field(f"{number}.letters", speak("The letters"), "value", 3.0)]
+        title = speak("`{name}`, changed: in which cases is it wrong?", name=function.name)
         return Item(number, title, paragraphs, fields), key
 
     def _reason(self, function: Function, number: str) -> tuple[Item, Key] | None:
@@ -573,6 +610,17 @@ def _whose(function: Function) -> str:
     return speak("The course's own `{name}` of lab {lab}:", **values)
 
 
+def _beside_contract(function: Function, changed: Changed) -> list[str]:
+    return [
+        _whose(function),
+        _numbered(changed.code),
+        speak("One place of it was changed. What it should do, as in the lab:"),
+        _contract(function.exercise),
+        speak("The check calls it in this program:"),
+        _code(program_of(function.check)),
+    ]
+
+
 def _contract(exercise: str) -> str:
     text = function_of(exercise).__doc__ or ""
     if rules := RULES.search(text):  # the last section, which would be cut
@@ -620,14 +668,18 @@ def _numbered(code: str) -> str:
     return _code("\n".join(f"{number:>3}  {line}" for number, line in enumerate(code.splitlines(), 1)))
 
 
+def _case(case: dict) -> str:
+    return _code("\n".join(f"{name} = {as_text(value)}" for name, value in case.items()))
+
+
 def _code(text: str) -> str:
     return "\n".join(f" {line}" for line in text.splitlines())
 
 
 # Of the same points, if no function has one of the first kind
 MAKERS: dict[str, list[Callable[[Drawing, Function, str], tuple[Item, Key] | None]]] = {
-    FIND: [Drawing._find, Drawing._results],
-    RESULTS: [Drawing._results, Drawing._find],
+    FIND: [Drawing._find, Drawing._results, Drawing._which],
+    RESULTS: [Drawing._results, Drawing._which, Drawing._find],
     REASON: [Drawing._reason],
 }
 

@@ -16,7 +16,7 @@ from ..engine.judge import Judge
 from ..engine.observe import Tree, difference, show
 from ..language import speak, speaking
 from ..model import Lab
-from .draw import FIND, REASON, Exam, Key
+from .draw import FIND, LETTERED, REASON, WHICH, Exam, Key
 from .paper import Item
 from .trials import Cases, Function, read_case
 from .values import NotAsked, is_answer, tidied
@@ -48,6 +48,8 @@ def _marks(exam: Exam, answers: Mapping[str, str], isolated: bool) -> Marks:
             earned: dict[str, float | None] = {}
             if key.kind == FIND:
                 earned = _found(item, key, given, isolated, marks.right[item.key])
+            elif key.kind == WHICH:
+                earned = {"letters": points["letters"] * _share_of_letters(given["letters"], {*key.expected})}
             elif key.kind == REASON:
                 earned = {name: None if text.strip() else 0.0 for name, text in given.items()}
             else:
@@ -60,6 +62,17 @@ def _compared(given: dict[str, str], key: Key, points: dict[str, float]) -> dict
     """The points for results that were worked out when the item was drawn."""
     pairs = zip(given.items(), key.expected, strict=True)
     return {name: points[name] * is_answer(text, right) for (name, text), right in pairs}
+
+
+_LETTERS = re.compile(rf"(?:[\s,;.&()\[\]{{}}'\"/+-]|\b[{LETTERED}]+\b)*")
+
+
+def _share_of_letters(text: str, right: set[str]) -> float:
+    """All for the letters that are right, a third if one is too many or missing."""
+    said = re.sub(r"\b(?:and|y)\b", " ", tidied(text).lower())
+    letters = {*re.findall(f"[{LETTERED}]", said)} if _LETTERS.fullmatch(said) else set()
+    apart = len(letters ^ right) if letters else len(LETTERED)
+    return 1.0 if not apart else 1 / 3 if apart == 1 else 0.0
 
 
 def _found(item: Item, key: Key, given: dict[str, str], isolated: bool, right: list[str]) -> dict[str, float | None]:

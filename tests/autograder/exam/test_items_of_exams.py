@@ -9,8 +9,9 @@ from sweep import sweep
 
 from autograder.classroom import walk
 from autograder.cli import exam as cli_exam
+from autograder.engine.check import find
 from autograder.engine.observe import difference, is_error, result_of
-from autograder.exam import class_exams, desk, draw, paper
+from autograder.exam import class_exams, desk, draw, marking, paper
 from autograder.exam.draw import FIND, PREDICT, REASON, RESULTS, Drawing, Exam, Key, Material, exam_of, program_of
 from autograder.exam.marking import mark
 from autograder.exam.paper import Field, Item, Paper
@@ -336,6 +337,47 @@ def test_variants_of_predictions_are_programs_with_other_answers(material):
 def test_an_exam_is_kept_whole(exam, tmp_path):
     exam.write(tmp_path / "ada.json")
     assert Exam.read(tmp_path / "ada.json") == exam
+
+
+@pytest.fixture(scope="module")
+def lettered(material):
+    """An exam of one item: which of six cases are wrong?"""
+    drawing = Drawing(material, {}, True, random.Random(3))
+    function = drawing.function(Lab(LAB), "aten.strided.contiguous_strides")
+    item, key = drawing._which(function, "1")
+    function.close()
+    return Exam(Paper("exam", "ada", "ABC-DEF", 40, "en", [item], ""), {"1": key})
+
+
+def test_cases_are_wrong_in_which_the_changed_function_differs(lettered, material):
+    (item,), key = lettered.paper.items, lettered.keys["1"]
+    check, cases = find(key.check), item.paragraphs[-11::2]
+    known, theirs = material.known.of(check)
+    said = ["\n".join(f" {name} = {as_text(v)}" for name, v in check.in_order(case).items()) for case in known]
+    where = [said.index(case) for case in cases]
+    with closing(Function(Lab(LAB), check.exercise, check, key.changed, True, material.known, True)) as function:
+        now = function.run(key.changed, [known[i] for i in where])
+    differs = [letter for letter, i, result in zip("abcdef", where, now, strict=True) if difference(result, theirs[i])]
+    assert differs == key.expected and 2 <= len(differs) <= 4 and len({*cases}) == 6
+
+
+def test_one_letter_too_many_or_too_few_leaves_a_third(lettered):
+    right, all_of_them = {*lettered.keys["1"].expected}, {*"abcdef"}
+    more, less = right | {min(all_of_them - right)}, right - {min(right)}
+    for letters, points in [(right, 3), (more, 1), (less, 1), (all_of_them - right, 0), (set(), 0)]:
+        assert mark(lettered, {"1.letters": " ".join(letters)}).earned == {"1.letters": points}
+
+
+@pytest.mark.parametrize(
+    ("text", "share"),
+    [
+        ("b e", 1), ("be", 1), ("e, b", 1), ("B and E.", 1), ("b y e", 1), ("['b', 'e']", 1), ("(b), (e)", 1), ("b/e", 1),
+        ("b", 1 / 3), ("b e f", 1 / 3), ("b f", 0), ("", 0), ("none", 0), ("b e, or b f", 0), ("b e not f", 0), ("b e g", 0),
+        ("b e " * 900, 1), ("all but a c d f", 0),
+    ],
+)  # fmt: skip
+def test_letters_may_be_written_in_several_ways(text, share):
+    assert marking._share_of_letters(text, {"b", "e"}) == share
 
 
 @pytest.mark.parametrize("lab", sweep(lab_names(), keep=["08a_dumps"]))
