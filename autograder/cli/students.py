@@ -282,26 +282,34 @@ def board(lab: str, notebook: Path | None, no_sandbox: bool) -> int:
     "--answers", is_flag=True, help="Print at the end which functions the program called, and whose they are."
 )
 @click.option("--compare", is_flag=True, help="Run it on PyTorch, too, and print where the outputs differ.")
-def run(words: tuple[str, ...], module: bool, mine: str | None, answers: bool, compare: bool) -> int | None:
+@click.option(
+    "--seed", type=click.IntRange(0, 2**32 - 1), help="Seed of all random numbers. With --compare it is 0 unless named."
+)
+def run(
+    words: tuple[str, ...], module: bool, mine: str | None, answers: bool, compare: bool, seed: int | None
+) -> int | None:
     """Run a program that was written for PyTorch on rushlight.
 
     PROGRAM is a script, a notebook or a module. In it, `import torch` is rushlight. ARGUMENTs are the program's own.
     """
+    # two threads of a small product wait for each other on a busy machine
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", os.environ.get("OMP_NUM_THREADS", "1"))
+
     from rushlight.course import as_torch
 
     from ..notebook import run_command
 
-    named = ["-m", *words] if module else [*words]
     if compare:
         plugged = ["--mine", mine] if mine else []
-        are_equal, lines = run_command.compare(named, [sys.executable, "-m", "autograder.cli", "run", *plugged])
+        ours = [sys.executable, "-m", "autograder.cli", "run", *plugged]
+        are_equal, lines = run_command.compare([*words], module, ours, seed or 0)
         out.print("\n".join(lines), markup=False)
         return 0 if are_equal else 1
     answered = run_command.Answers(_plugged_in(mine) if mine else {})
     if answers:
         answered.start()
     try:
-        as_torch.run([*words], module)
+        as_torch.run([*words], module, seed)
     finally:
         if answers:
             print(*answered.lines(), sep="\n", file=sys.stderr)

@@ -5,6 +5,7 @@ Source of the program's run: `rushlight/course/as_torch.py`.
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -24,7 +25,13 @@ from ..language import phrase, speak
 
 NUMBER = re.compile(r"[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?")
 DIGITS = 6  # of a float32, which a program may print with more
-ON_TORCH = "import sys; from rushlight.course import as_torch; as_torch.execute(sys.argv[1:])"  # a notebook
+ON_TORCH = """
+import sys
+from rushlight.course import as_torch
+
+as_torch.execute(sys.argv[3:], sys.argv[1] == "-m", int(sys.argv[2]))
+"""
+SIMPLER = {"ATEN_CPU_CAPABILITY": "default", "ONEDNN_MAX_CPU_ISA": "SSE41", "MKL_ENABLE_INSTRUCTIONS": "SSE4_2"}
 ONLY_HERE = ("aten", "c10", "course", "torchgen")  # rooms whose names are PyTorch's, but not their paths
 
 
@@ -117,28 +124,52 @@ class Answers:
 # What it prints ------------------------------------------------------------------------------------------------------
 
 
-def compare(words: list[str], ours: list[str]) -> tuple[bool, list[str]]:
-    """Run a program on PyTorch and then on rushlight, by the command `ours`, in the same folder.
+def compare(words: list[str], module: bool, ours: list[str], seed: int) -> tuple[bool, list[str]]:
+    """Run a program on PyTorch and then on rushlight, by the command `ours`, in the same folder and with the same seed.
+
+    If the outputs differ, PyTorch runs again with the kernels for a simpler processor. Where PyTorch's own output differs then, the
+    program prints the noise of rounding, and what follows says nothing about rushlight.
 
     Returns whether both runs end alike and print the same, and lines that say how they differ.
     """
     if not find_spec("torch"):
         return False, [speak("there is no PyTorch here to compare with")]
     given = sys.stdin.read() if words[0] == "-" else None
-    on_torch = [sys.executable, *(["-c", ON_TORCH] if words[0].endswith(".ipynb") else [])]
-    theirs, own = (
-        subprocess.run([*command, *words], input=given, stdout=subprocess.PIPE, text=True, errors="replace")
-        for command in (on_torch, ours)
-    )
+
+    def printed(command: list[str], **settings: str) -> subprocess.CompletedProcess[str]:
+        environment = os.environ | {"PYTHONHASHSEED": str(seed)} | settings
+        options: Any = {
+            "input": given,
+            "stdout": subprocess.PIPE,
+            "text": True,
+            "errors": "replace",
+            "env": environment,
+        }
+        return subprocess.run([*command, *words], **options)
+
+    on_torch = [sys.executable, "-c", ON_TORCH, "-m" if module else "", str(seed)]
+    theirs, own = printed(on_torch), printed([*ours, "--seed", str(seed), *["-m"] * module])
     how, line = difference(theirs.stdout, own.stdout)
+    lines = [speak("the random numbers of Python, numpy and torch have seed {seed} on both", seed=seed)]
     if how == "equal":
-        lines = [speak("{line} lines of output are equal", line=line)]
+        lines.append(speak("{line} lines of output are equal", line=line))
+    elif how == "last digit":
+        lines.append(
+            speak("the outputs differ only by 1 in the last digit of numbers, first in line {line}:", line=line)
+        )
     else:
-        lines = [speak("the outputs differ, first in line {line}:", line=line)]
-        if how == "last digit":
-            lines = [
-                speak("the outputs differ only by 1 in the last digit of numbers, first in line {line}:", line=line)
+        how_torch, noisy = difference(theirs.stdout, printed(on_torch, **SIMPLER).stdout)
+        if how_torch != "equal" and noisy <= line and theirs.returncode == own.returncode:
+            said = phrase(
+                "float noise from line {noisy} on: with kernels for a simpler processor PyTorch's own output differs there."
+            )
+            lines += [
+                speak(said, noisy=noisy),
+                speak("From PyTorch's usual output rushlight's differs first in line {line}:", line=line),
             ]
+        else:
+            lines.append(speak("the outputs differ, first in line {line}:", line=line))
+    if how != "equal":
         for name, run in (("PyTorch", theirs), ("rushlight", own)):
             lines.append(f"  {name + ':':11}{[*run.stdout.splitlines(), *[speak('(none)')] * line][line - 1]}")
     if theirs.returncode != own.returncode:

@@ -259,18 +259,25 @@ def torch_name(module: str) -> str:
 # Programs ------------------------------------------------------------------------------------------------------------
 
 
-def run(words: list[str], module: bool = False) -> None:
+def run(words: list[str], module: bool = False, seed: int | None = None) -> None:
     """Run a script, the code cells of a notebook, or a module on rushlight. `words` are its name and its arguments."""
     install()
     try:
-        execute(words, module)
+        execute(words, module, seed)
     except Exception as error:
         sys.excepthook(type(error), error, error.__traceback__)
         sys.exit(1)
 
 
-def execute(words: list[str], module: bool = False) -> None:
-    """Run a program as `python WORDS` does, with its own `__main__`. The file `-` is standard input."""
+def execute(words: list[str], module: bool = False, seed: int | None = None) -> None:
+    """Run a program as `python WORDS` does, with its own `__main__`. The file `-` is standard input.
+
+    Args:
+        seed: of the random numbers of Python, numpy and torch when the program begins. Torch is rushlight after `install`.
+    """
+    if seed is not None:
+        for module_of_numbers, set_seed in (("random", "seed"), ("numpy.random", "seed"), ("torch", "manual_seed")):
+            getattr(import_module(module_of_numbers), set_seed)(seed)
     path = words[0]
     try:
         codes = [] if module else _read(path)

@@ -4,10 +4,12 @@ import os
 import re
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 from test_use import STRIDES, STUB, work  # noqa: F401 - a fixture
 
+from autograder.notebook import run_command
 from autograder.notebook.run_command import difference
 
 PROGRAM = """
@@ -62,9 +64,34 @@ def test_a_missing_name_that_ends_a_program_is_placed_in_it(run, tmp_path):
 @pytest.mark.sweep
 def test_a_comparison_names_the_first_line_that_differs(run, tmp_path):
     (tmp_path / "two.py").write_text("import torch\nprint('a')\nprint(torch.__file__.count('rushlight/__init__'))\n")
-    assert run("--compare", "one.py").stdout == "3 lines of output are equal\n"
-    said = run("--compare", "two.py", code=1).stdout.splitlines()
-    assert said == ["the outputs differ, first in line 2:", "  PyTorch:   0", "  rushlight: 1"]
+    seeded = "the random numbers of Python, numpy and torch have seed {} on both"
+    assert run("--compare", "one.py").stdout.splitlines() == [seeded.format(0), "3 lines of output are equal"]
+    said = run("--compare", "--seed", "7", "two.py", code=1).stdout.splitlines()
+    assert said == [seeded.format(7), "the outputs differ, first in line 2:", "  PyTorch:   0", "  rushlight: 1"]
+
+
+@pytest.mark.sweep
+def test_a_comparison_gives_both_the_same_random_numbers(run, tmp_path):
+    text = "import random, sys, numpy, torch\nprint(random.random(), numpy.random.rand(2), torch.rand(2), [*{'a', 'b', 'c'}])\n"
+    (tmp_path / "drawn.py").write_text(text)
+    assert run("--compare", "drawn.py").stdout.endswith("1 lines of output are equal\n")
+    assert run("--compare", "-m", "drawn").stdout.endswith("1 lines of output are equal\n")
+    (tmp_path / "drawn.py").write_text(text.replace(", [*{'a', 'b', 'c'}]", ""))  # Python chose the order when it began
+    first, again, other = (run(*words, "drawn.py").stdout for words in (["--seed", "3"], ["--seed", "3"], []))
+    assert first == again != other
+
+
+def test_a_comparison_says_where_pytorch_differs_from_itself(monkeypatch):
+    def on_both(theirs, ours, simpler):
+        outputs = iter([theirs, ours, simpler])
+        done = lambda *_, **given: SimpleNamespace(stdout=next(outputs), returncode=0)  # noqa: E731
+        monkeypatch.setattr(run_command.subprocess, "run", done)
+        return run_command.compare(["x.py"], False, ["rushlight"], 0)[1][1].partition(":")[0]
+
+    assert on_both("1.5\n2.5\n", "1.5\n2.7\n", "1.5\n2.6\n") == "float noise from line 2 on"
+    assert on_both("1.5\n2.51\n3\n", "1.5\n2.51\n4\n", "1.5\n2.52\n3\n") == "float noise from line 2 on"
+    assert on_both("1.5\n2.5\n3\n", "1.5\n2.7\n3\n", "1.5\n2.5\n4\n") == "the outputs differ, first in line 2"
+    assert on_both("1.5\n2.5\n", "1.5\n2.7\n", "1.5\n2.5\n") == "the outputs differ, first in line 2"
 
 
 def test_two_outputs_differ_in_a_line_or_in_the_last_digit_or_not_at_all():
