@@ -279,6 +279,27 @@ def layer_norm_backward(grad: Tensor, input: Tensor, normalized_shape, mean, rst
     return of_input, grad * normal, grad
 
 
+def batch_norm_backward(
+    grad: Tensor, input: Tensor, weight, running_mean, running_var, mean, invstd, training: bool, eps: float, mask
+) -> Sequence:
+    """The same of `native_batch_norm_backward`. Source: `torch/csrc/autograd/FunctionsManual.cpp`, `batchnorm_double_backward`."""
+    if not (local.grad_enabled or local.modes):
+        return functions.native_batch_norm_backward(
+            grad, input, weight, running_mean, running_var, mean, invstd, training, eps, mask
+        )
+    dims, shape = (0, *range(2, input.dim())), (-1, *(1,) * (input.dim() - 2))
+    centre = input.mean(dims, True) if training else running_mean.view(shape)
+    centred = input - centre
+    variance = centred.square().mean(dims, True) if training else running_var.view(shape)
+    rstd = (variance + eps).rsqrt()
+    normal = centred * rstd
+    slope = grad if weight is None else grad * weight.view(shape)
+    of_input = slope
+    if training:
+        of_input = slope - slope.mean(dims, True) - normal * (slope * normal).mean(dims, True)
+    return of_input * rstd, (grad * normal).sum(dims), grad.sum(dims)
+
+
 def lstm_cell_backward(
     grad_hy, grad_cy, input_gates, hidden_gates, cx, input_bias, hidden_bias, cy, workspace
 ) -> Sequence:

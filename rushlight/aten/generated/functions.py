@@ -50,20 +50,20 @@ __all__ = [
     "logit_", "logsumexp", "lstm", "lstm_cell", "lt", "margin_ranking_loss", "masked_fill", "masked_scatter",
     "masked_select", "matmul", "max", "max_pool1d", "max_pool1d_with_indices", "max_pool2d", "maximum", "mean",
     "median", "min", "minimum", "mm", "mode", "moveaxis", "movedim", "msort", "mul", "multinomial", "multiply", "mv",
-    "mvlgamma", "nan_to_num", "nan_to_num_", "nanmean", "nansum", "narrow", "ne", "neg", "neg_", "negative",
-    "negative_", "normal", "not_equal", "ones", "ones_like", "outer", "pairwise_distance", "permute", "pixel_shuffle",
-    "pixel_unshuffle", "poisson_nll_loss", "polygamma", "positive", "pow", "prelu", "prod", "rad2deg", "rad2deg_",
-    "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm", "range", "ravel", "real",
-    "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "renorm", "renorm_", "repeat_interleave", "reshape",
-    "resize_as_", "resolve_conj", "rms_norm", "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell", "roll", "rot90",
-    "round", "round_", "row_stack", "rrelu", "rrelu_", "rsqrt", "rsqrt_", "rsub", "scatter", "scatter_add",
-    "scatter_reduce", "searchsorted", "select", "select_scatter", "selu", "selu_", "sgn", "sigmoid", "sigmoid_", "sign",
-    "signbit", "sin", "sin_", "sinc", "sinc_", "sinh", "sinh_", "slice", "slice_scatter", "softmax", "sort", "split",
-    "split_with_sizes", "sqrt", "sqrt_", "square", "square_", "squeeze", "stack", "std", "std_mean", "sub", "subtract",
-    "sum", "swapaxes", "swapdims", "t", "take", "tan", "tan_", "tanh", "tanh_", "tensor_split", "threshold",
-    "threshold_", "tile", "topk", "transpose", "trapezoid", "trapz", "tril", "tril_indices", "triplet_margin_loss",
-    "triu", "triu_indices", "true_divide", "trunc", "trunc_", "unbind", "unflatten", "unsqueeze", "vander", "var",
-    "var_mean", "vdot", "vsplit", "vstack", "where", "xlogy", "xlogy_", "zero_", "zeros", "zeros_like",
+    "mvlgamma", "nan_to_num", "nan_to_num_", "nanmean", "nansum", "narrow", "native_batch_norm", "ne", "neg", "neg_",
+    "negative", "negative_", "normal", "not_equal", "ones", "ones_like", "outer", "pairwise_distance", "permute",
+    "pixel_shuffle", "pixel_unshuffle", "poisson_nll_loss", "polygamma", "positive", "pow", "prelu", "prod", "rad2deg",
+    "rad2deg_", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm", "range", "ravel",
+    "real", "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "renorm", "renorm_", "repeat_interleave",
+    "reshape", "resize_as_", "resolve_conj", "rms_norm", "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell",
+    "roll", "rot90", "round", "round_", "row_stack", "rrelu", "rrelu_", "rsqrt", "rsqrt_", "rsub", "scatter",
+    "scatter_add", "scatter_reduce", "searchsorted", "select", "select_scatter", "selu", "selu_", "sgn", "sigmoid",
+    "sigmoid_", "sign", "signbit", "sin", "sin_", "sinc", "sinc_", "sinh", "sinh_", "slice", "slice_scatter", "softmax",
+    "sort", "split", "split_with_sizes", "sqrt", "sqrt_", "square", "square_", "squeeze", "stack", "std", "std_mean",
+    "sub", "subtract", "sum", "swapaxes", "swapdims", "t", "take", "tan", "tan_", "tanh", "tanh_", "tensor_split",
+    "threshold", "threshold_", "tile", "topk", "transpose", "trapezoid", "trapz", "tril", "tril_indices",
+    "triplet_margin_loss", "triu", "triu_indices", "true_divide", "trunc", "trunc_", "unbind", "unflatten", "unsqueeze",
+    "vander", "var", "var_mean", "vdot", "vsplit", "vstack", "where", "xlogy", "xlogy_", "zero_", "zeros", "zeros_like",
 ]  # fmt: skip
 
 
@@ -4561,6 +4561,78 @@ def native_layer_norm_backward(
         )
     return native_layer_norm_backward_op.table[key_set](
         grad_out, input, normalized_shape, mean, rstd, weight, bias, output_mask
+    )
+
+
+def native_batch_norm(
+    input=None,
+    weight=None,
+    bias=None,
+    running_mean=None,
+    running_var=None,
+    training=None,
+    momentum=None,
+    eps=None,
+    **numpy_names,
+):
+    if numpy_names or training is None or momentum is None or eps is None:
+        return call_by_name([native_batch_norm_op], locals())
+    try:
+        key_set = (
+            input._key_set
+            | (0 if weight is None else weight._key_set)
+            | (0 if bias is None else bias._key_set)
+            | (0 if running_mean is None else running_mean._key_set)
+            | (0 if running_var is None else running_var._key_set)
+            | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(native_batch_norm_op, input, weight, bias, running_mean, running_var, training, momentum, eps)
+    return native_batch_norm_op.table[key_set](input, weight, bias, running_mean, running_var, training, momentum, eps)
+
+
+def native_batch_norm_backward(
+    grad_out=None,
+    input=None,
+    weight=None,
+    running_mean=None,
+    running_var=None,
+    save_mean=None,
+    save_invstd=None,
+    train=None,
+    eps=None,
+    output_mask=None,
+    **numpy_names,
+):
+    if numpy_names or train is None or eps is None or output_mask is None:
+        return call_by_name([native_batch_norm_backward_op], locals())
+    try:
+        key_set = (
+            grad_out._key_set
+            | input._key_set
+            | (0 if weight is None else weight._key_set)
+            | (0 if running_mean is None else running_mean._key_set)
+            | (0 if running_var is None else running_var._key_set)
+            | (0 if save_mean is None else save_mean._key_set)
+            | (0 if save_invstd is None else save_invstd._key_set)
+            | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(
+            native_batch_norm_backward_op,
+            grad_out,
+            input,
+            weight,
+            running_mean,
+            running_var,
+            save_mean,
+            save_invstd,
+            train,
+            eps,
+            output_mask,
+        )
+    return native_batch_norm_backward_op.table[key_set](
+        grad_out, input, weight, running_mean, running_var, save_mean, save_invstd, train, eps, output_mask
     )
 
 
@@ -13837,6 +13909,12 @@ native_layer_norm_op = declare(
 )
 native_layer_norm_backward_op = declare(
     "native_layer_norm_backward(Tensor grad_out, Tensor input, int[] normalized_shape, Tensor mean, Tensor rstd, Tensor? weight, Tensor? bias, bool[3] output_mask) -> (Tensor, Tensor, Tensor)"
+)
+native_batch_norm_op = declare(
+    "native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)"
+)
+native_batch_norm_backward_op = declare(
+    "native_batch_norm_backward(Tensor grad_out, Tensor input, Tensor? weight, Tensor? running_mean, Tensor? running_var, Tensor? save_mean, Tensor? save_invstd, bool train, float eps, bool[3] output_mask) -> (Tensor, Tensor, Tensor)"
 )
 rms_norm_op = declare("rms_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor")
 instance_norm_op = declare(

@@ -1208,6 +1208,28 @@ def native_layer_norm_backward(
     bias: Tensor | None,
     output_mask: _bool | Sequence[_bool],
 ) -> tuple[Tensor, Tensor, Tensor]: ...
+def native_batch_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    training: _bool,
+    momentum: _float,
+    eps: _float,
+) -> tuple[Tensor, Tensor, Tensor]: ...
+def native_batch_norm_backward(
+    grad_out: Tensor,
+    input: Tensor,
+    weight: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    save_mean: Tensor | None,
+    save_invstd: Tensor | None,
+    train: _bool,
+    eps: _float,
+    output_mask: _bool | Sequence[_bool],
+) -> tuple[Tensor, Tensor, Tensor]: ...
 def rms_norm(
     input: Tensor, normalized_shape: Sequence[_int], weight: Tensor | None = None, eps: _float | None = None
 ) -> Tensor: ...
@@ -3044,6 +3066,8 @@ group_norm_op: OpOverload
 layer_norm_op: OpOverload
 native_layer_norm_op: OpOverload
 native_layer_norm_backward_op: OpOverload
+native_batch_norm_op: OpOverload
+native_batch_norm_backward_op: OpOverload
 rms_norm_op: OpOverload
 instance_norm_op: OpOverload
 conv1d_op: OpOverload

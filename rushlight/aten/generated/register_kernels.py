@@ -1602,6 +1602,8 @@ implement("group_norm", CompositeImplicitAutograd=normalisation.group_norm)
 implement("layer_norm", CompositeImplicitAutograd=normalisation.layer_norm)
 implement("native_layer_norm", CPU=normalisation.native_layer_norm)
 implement("native_layer_norm_backward", CPU=normalisation.native_layer_norm_backward)
+implement("native_batch_norm", CPU=normalisation.native_batch_norm)
+implement("native_batch_norm_backward", CPU=normalisation.native_batch_norm_backward)
 implement("rms_norm", CompositeImplicitAutograd=normalisation.rms_norm)
 implement("instance_norm", CompositeImplicitAutograd=normalisation.instance_norm)
 implement(

@@ -5,6 +5,9 @@ as a view of the padded input, without a copy: it has one dimension for the posi
 window. A copy of this view is the matrix of *columns*, and the convolution is a matrix product for each group of channels. The
 gradients are the two other products of the same matrices. A convolution over one dimension is one over two, with a height of 1.
 
+numpy copies runs of elements, which are as long as a row of windows. Where rows are short, the elements that several images have at
+one position are put side by side, and the columns of all of these images are one matrix.
+
 A transposed convolution is the gradient of the input of a convolution with the same weights.
 
 In PyTorch: `aten/src/ATen/native/Convolution.cpp`, `ConvolutionMM2d.cpp`, `NaiveConvolutionTranspose2d.cpp`, `Unfold2d.cpp`.
@@ -25,7 +28,8 @@ from rushlight.c10.dtypes import bool_
 from rushlight.c10.memory_formats import channels_last, channels_last_strides, suggest_memory_format
 
 Ints = Sequence[int]
-LARGEST = 1 << 19  # bytes of columns that are computed at once, so that they stay in the cache
+SHORT = 16  # windows in a row: of so many, images are put side by side
+LARGEST = 1 << 17  # elements of columns that are computed at once, so that they stay in the cache
 
 
 # What is called --------------------------------------------------------------------------------------------------------
@@ -117,21 +121,26 @@ def convolution(
     out = empty_strided(sizes, _strides(sizes, images, kernels), input.dtype, input.device.type)
     if not out.is_meta and out.numel():
         if transposed:
-            products = images._array.astype(widened(input.dtype).numpy, copy=False)
-            products = products.reshape(len(images), groups, weight.size(0) // groups, -1)
-            out._array[...] = _input_grad(products, sizes, kernels, settings)
+            _input_grad(images, kernels, settings, out)
+            if bias is not None:
+                out._array[...] += bias._array.reshape(-1, *(1 for _ in counts))
         else:
-            _convolve(images, kernels, settings, out)
-        if bias is not None:
-            out._array[...] += bias._array.reshape(-1, *(1 for _ in counts))
+            _convolve(images, kernels, settings, out, bias)
     return out if input.dim() > 3 else select(out, 2, 0)
 
 
-def _convolve(images: Tensor, kernels: Tensor, settings: Settings, out: Tensor) -> None:
-    result = out._array.reshape(len(images), settings.groups, -1, math.prod(out.shape[2:]))  # a view
+def _convolve(images: Tensor, kernels: Tensor, settings: Settings, out: Tensor, bias: Tensor | None = None) -> None:
     matrix = _matrix(kernels, settings.groups)
-    for some, columns in _columns(images, kernels, settings):
-        np.matmul(matrix, columns, out=result[some])
+    for some, columns in _columns(images, kernels, settings, out.shape):
+        part = out._array[some]
+        is_direct = part.dtype == matrix.dtype and not _is_short(out.shape)
+        product = np.matmul(
+            matrix, columns, part.reshape(*columns.shape[:2], -1, columns.shape[3]) if is_direct else None
+        )
+        if bias is not None:
+            product += _widened(bias).reshape(settings.groups, -1, 1)
+        if not is_direct:
+            part[...] = _apart(product, out.shape)
 
 
 def convolution_backward(
@@ -155,46 +164,33 @@ def convolution_backward(
         computed = widened(input.dtype).numpy
         grad = grad_output if input.dim() > 3 else unsqueeze(grad_output, 2)
         images, grad = (grad, images) if transposed else (images, grad)  # the input and the output of the convolution
-        array = grad._array.astype(computed, copy=False)
-        products = array.reshape(len(images), groups, weight.size(0) // groups, -1)
         if (of_input := grads[0]) is not None and transposed:
             _convolve(images, kernels, settings, of_input)
         elif of_input is not None:
-            of_input._array[...] = _input_grad(products, images.shape, kernels, settings)
+            _input_grad(grad, kernels, settings, of_input)
         if (of_weight := grads[1]) is not None:
-            of_weight._array[...] = _weight_grad(products, images, kernels, settings)
+            of_weight._array[...] = _weight_grad(grad, images, kernels, settings)
         if (of_bias := grads[2]) is not None:
             of_bias._array[...] = grad_output._array.astype(computed, copy=False).sum((0, *range(2, grad_output.dim())))
     return tuple(out if out is None or out.dim() == 1 or input.dim() > 3 else select(out, 2, 0) for out in grads)
 
 
-def _input_grad(products: np.ndarray, sizes: Ints, kernels: Tensor, settings: Settings) -> np.ndarray:
+def _input_grad(grad: Tensor, kernels: Tensor, settings: Settings, out: Tensor) -> None:
     """Each column gets its gradient, and each element the sum over the columns that it is in."""
-    groups = settings.groups
-    padded = _zeros(sizes, settings, products.dtype)
-    view = windows(padded, kernels.shape[2:], settings)
-    matrix = _matrix(kernels, groups).swapaxes(1, 2)
-    for some in _parts(view):
-        into = view[some]
-        columns = np.matmul(matrix, products[some]).reshape(into.shape)
+    matrix = _matrix(kernels, settings.groups).swapaxes(1, 2)
+    for some in _parts(out.shape, grad.shape, kernels):
+        padded = _zeros(out._array[some].shape, settings, matrix.dtype, _is_short(grad.shape))
+        into = windows(padded, kernels.shape[2:], settings)
+        columns = _apart(np.matmul(matrix, _channels(grad, some, settings.groups)), into.shape)
         for position in np.ndindex(*kernels.shape[2:]):  # the elements of one position in the window do not overlap
             into[:, :, *position] += columns[:, :, *position]
-    return padded[_inside(sizes, settings)]
+        out._array[some] = padded[_inside(padded.shape, settings)]
 
 
-def _zeros(sizes: Ints, settings: Settings, dtype: np.dtype) -> np.ndarray:
-    return np.zeros((*sizes[:2], *(size + 2 * pad for size, pad in zip(sizes[2:], settings.padding))), dtype)
-
-
-def _inside(sizes: Ints, settings: Settings) -> tuple:
-    """The part of padded images that is not padding."""
-    return (..., *(slice(pad, pad + size) for size, pad in zip(sizes[2:], settings.padding)))
-
-
-def _weight_grad(products: np.ndarray, images: Tensor, kernels: Tensor, settings: Settings) -> np.ndarray:
+def _weight_grad(grad: Tensor, images: Tensor, kernels: Tensor, settings: Settings) -> np.ndarray:
     total = np.zeros_like(_matrix(kernels, settings.groups))
-    for some, columns in _columns(images, kernels, settings):
-        total += np.matmul(products[some], columns.swapaxes(2, 3)).sum(0)
+    for some, columns in _columns(images, kernels, settings, grad.shape):
+        total += np.matmul(_channels(grad, some, settings.groups), columns.swapaxes(2, 3)).sum(0)
     return total.reshape(kernels.shape)
 
 
@@ -212,31 +208,68 @@ def windows(padded: np.ndarray, window: Ints, settings: Settings) -> np.ndarray:
     return as_strided(padded, (*padded.shape[:2], *window, *counts), (batch, channels, *inside, *between))
 
 
-def _columns(images: Tensor, kernels: Tensor, settings: Settings) -> Iterator[tuple[slice, np.ndarray]]:
-    """The windows of some images at a time, copied to matrices: (images, groups, elements of a window in the channels of a
-    group, windows). Windows of one element need no copy."""
-    array = images._array.astype(widened(images.dtype).numpy, copy=False)
-    if any(settings.padding):
-        padded = _zeros(images.shape, settings, array.dtype)
-        padded[_inside(images.shape, settings)] = array
-        array = padded
-    view = windows(array, kernels.shape[2:], settings)
-    positions = math.prod(view.shape[images.dim() :])
-    for some in _parts(view):
-        part = view[some]
-        yield some, part.reshape(len(part), settings.groups, -1, positions)
+def _columns(images: Tensor, kernels: Tensor, settings: Settings, out: Ints) -> Iterator[tuple[slice, np.ndarray]]:
+    """The windows of some images at a time, copied to matrices: (images, groups, elements of a window in the channels of a group,
+    windows). Windows of one element need no copy. The convolution has the sizes `out`."""
+    array, is_short = _widened(images), _is_short(out)
+    for some in _parts(images.shape, out, kernels):
+        padded = array[some]
+        if any(settings.padding) or is_short:
+            padded = _zeros(padded.shape, settings, array.dtype, is_short)
+            padded[_inside(padded.shape, settings)] = array[some]
+        view = windows(padded, kernels.shape[2:], settings)
+        yield some, _together(view, settings.groups, math.prod(kernels.shape[1:]), is_short)
 
 
-def _parts(view: np.ndarray) -> Iterator[slice]:
-    """Slices of the batch. The windows of a slice have at most `LARGEST` bytes, if it has more than one image."""
-    step = max(LARGEST * len(view) // max(view.nbytes, 1), 1)
-    return (slice(start, start + step) for start in range(0, len(view), step))
+def _channels(tensor: Tensor, some: slice, groups: int) -> np.ndarray:
+    """The values of some results of convolutions, beside the columns: (images, groups, channels of a group, windows)."""
+    return _together(_widened(tensor)[some], groups, tensor.size(1) // groups, _is_short(tensor.shape))
+
+
+def _is_short(out: Ints) -> bool:
+    return out[-1] < SHORT
+
+
+def _together(array: np.ndarray, groups: int, rows: int, is_short: bool) -> np.ndarray:
+    """(images, \\*) as (images, groups, rows, windows). Images with short rows of windows become one image."""
+    if is_short:
+        return array.transpose(*range(1, array.ndim), 0).reshape(1, groups, rows, -1)
+    return array.reshape(len(array), groups, rows, -1)
+
+
+def _apart(array: np.ndarray, sizes: Ints) -> np.ndarray:
+    """The opposite of `_together`, without a copy: (images, \\*sizes[1:])."""
+    return _batch_first(array.reshape(*sizes[1:], -1)) if _is_short(sizes) else array.reshape(-1, *sizes[1:])
+
+
+def _batch_first(array: np.ndarray) -> np.ndarray:
+    return array.transpose(-1, *range(array.ndim - 1))
+
+
+def _zeros(sizes: Ints, settings: Settings, dtype: np.dtype, is_short: bool) -> np.ndarray:
+    """Padded images of these sizes."""
+    padded = (sizes[1], *(size + 2 * pad for size, pad in zip(sizes[2:], settings.padding)))
+    return _batch_first(np.zeros((*padded, sizes[0]), dtype)) if is_short else np.zeros((sizes[0], *padded), dtype)
+
+
+def _inside(padded: Ints, settings: Settings) -> tuple:
+    """The part of padded images that is not padding."""
+    return (..., *(slice(pad, size - pad) for size, pad in zip(padded[2:], settings.padding)))
+
+
+def _parts(images: Ints, out: Ints, kernels: Tensor) -> Iterator[slice]:
+    """Slices of the batch. The columns of a slice have at most `LARGEST` elements, if it has more than one image."""
+    step = max(LARGEST // max(images[1] * math.prod((*kernels.shape[2:], *out[2:])), 1), 1)
+    return (slice(start, start + step) for start in range(0, images[0], step))
+
+
+def _widened(tensor: Tensor) -> np.ndarray:
+    return tensor._array.astype(widened(tensor.dtype).numpy, copy=False)
 
 
 def _matrix(kernels: Tensor, groups: int) -> np.ndarray:
     """The weights: (groups, output channels of a group, elements of a window in the channels of a group)."""
-    array = kernels._array.astype(widened(kernels.dtype).numpy, copy=False)
-    return array.reshape(groups, kernels.size(0) // groups, -1)
+    return _widened(kernels).reshape(groups, kernels.size(0) // groups, -1)
 
 
 # Sizes, strides and errors -------------------------------------------------------------------------------------------

@@ -2,8 +2,8 @@
 
 Normalisation subtracts the mean and divides by the standard deviation: over the features of each sample (`layer_norm`,
 `rms_norm`), over groups of them (`group_norm`), or over the samples of each feature (`batch_norm`). All are composites here:
-autograd differentiates the operators that they call. Only `layer_norm` also has a kernel and a formula of its own
-(`native_layer_norm`), as its fast path. In PyTorch: `aten/src/ATen/native/layer_norm.cpp`, `group_norm.cpp`,
+autograd differentiates the operators that they call. `layer_norm` and `batch_norm` also have a kernel and a formula of their own
+(`native_layer_norm`, `native_batch_norm`), as their fast path. In PyTorch: `aten/src/ATen/native/layer_norm.cpp`, `group_norm.cpp`,
 `Normalization.cpp`, with kernels and formulas of their own.
 Left out: `instance_norm`.
 """
@@ -305,3 +305,89 @@ def batch_norm(input: Tensor, weight, bias, running_mean, running_var, training,
     if bias is not None:
         result = result + bias.view(shape)
     return result.to(input.dtype)
+
+
+@fast_form_of(batch_norm, "autograd")
+def fast_batch_norm(input: Tensor, weight, bias, running_mean, running_var, training, momentum, eps, cudnn) -> Tensor:
+    """`batch_norm` of a contiguous input, which calls only one operator, as `fast_layer_norm` does."""
+    given = (input, weight, bias, running_mean, running_var)
+    has_statistics = training or running_mean is not None and running_var is not None
+    if has_statistics and not local.modes and input.dim() > 1 and 0 not in input._sizes and _fit_features(*given):
+        return functions.native_batch_norm(*given, training, momentum, eps)[0]
+    return batch_norm(*given, training, momentum, eps, cudnn)
+
+
+def _fit_features(input: Tensor, *of_features: Tensor | None) -> bool:
+    """Whether the arrays of all tensors are as numpy needs them, and autograd does not record the two running estimates."""
+    sizes = (input._sizes[1],)
+    for tensor in of_features:
+        if tensor is not None and (tensor.dtype is not input.dtype or tensor._sizes != sizes):
+            return False
+    given = [tensor for tensor in (input, *of_features) if tensor is not None]
+    is_recorded = local.grad_enabled and any(x is not None and x.requires_grad for x in of_features[2:])
+    return not is_recorded and all(fits_fast_path(tensor) and not tensor._key_set & META for tensor in given)
+
+
+def native_batch_norm(
+    input: Tensor, weight, bias, running_mean, running_var, training: bool, momentum: float, eps: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    """`batch_norm` of float32 and float64, and in training the mean and 1 / sqrt(variance + eps) of each feature. The new running
+    estimates are written without a new version, as in PyTorch.
+    Source: `aten/src/ATen/native/Normalization.cpp`, `batch_norm_cpu`."""
+    x = _by_feature(input)
+    count = x.shape[0] * x.shape[2]
+    if training:
+        mean = _feature_sums(x) / count
+        centred = x - mean[:, None]
+        variance = _feature_sums(centred * centred) / count
+        unbiased = variance * (count / max(count - 1, 1))
+        for running, new in ((running_mean, mean), (running_var, unbiased)):
+            if running is not None:
+                running._array[...] = momentum * new + (1 - momentum) * running._array
+    else:
+        mean, variance = running_mean._array, running_var._array
+    invstd = 1 / np.sqrt(variance + variance.dtype.type(eps))
+    scale = invstd if weight is None else invstd * weight._array
+    shift = -mean * scale if bias is None else bias._array - mean * scale
+    result = x * scale[:, None]
+    result += shift[:, None]
+    saved = (mean, invstd) if training else (np.empty(0, x.dtype), np.empty(0, x.dtype))
+    save_mean, save_invstd = (wrap_contiguous(one, input.dtype) for one in saved)
+    return wrap_like(result.reshape(input._sizes), input), save_mean, save_invstd
+
+
+def native_batch_norm_backward(
+    grad_out, input, weight, running_mean, running_var, save_mean, save_invstd, train: bool, eps: float, output_mask
+) -> tuple:
+    """The gradients of `input`, `weight` and `bias`, those of `output_mask`.
+    Source: `aten/src/ATen/native/Normalization.cpp`, `batch_norm_backward_cpu`."""
+    grad, x = _by_feature(grad_out), _by_feature(input)
+    mean = (save_mean if train else running_mean)._array
+    invstd = save_invstd._array if train else 1 / np.sqrt(running_var._array + x.dtype.type(eps))
+    scale = invstd if weight is None else invstd * weight._array
+    centred = x - mean[:, None]
+    sums, products = _feature_sums(grad), _feature_sums(grad * centred)
+    results: list[Tensor | None] = [None, None, None]
+    if output_mask[0]:
+        result = grad * scale[:, None]
+        if train:
+            count = x.shape[0] * x.shape[2]
+            centred *= (products * invstd * invstd * scale / count)[:, None]
+            centred += (sums * scale / count)[:, None]
+            result -= centred
+        results[0] = wrap_like(result.reshape(input._sizes), input)
+    if output_mask[1]:
+        results[1] = wrap_contiguous(products * invstd, input.dtype)
+    if output_mask[2]:
+        results[2] = wrap_contiguous(sums, input.dtype)
+    return tuple(results)
+
+
+def _by_feature(self: Tensor) -> np.ndarray:
+    """(batch, features, places), contiguous."""
+    return np.ascontiguousarray(self._array).reshape(*self._sizes[:2], -1)
+
+
+def _feature_sums(array: np.ndarray) -> np.ndarray:
+    of_samples = array[:, :, 0] if array.shape[2] == 1 else line_sums(array, 2)[:, :, 0]
+    return np.add.reduce(of_samples, 0)

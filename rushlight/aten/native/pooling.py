@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rushlight.aten.generated import functions
-from rushlight.aten.native.pointwise import choose, widened
+from rushlight.aten.native.pointwise import widened
 from rushlight.aten.strided import Tensor
 from rushlight.aten.structured import Output, Structured, allocate, output_like
 from rushlight.c10.dtypes import FLOATING, bool_, int64
@@ -127,19 +127,34 @@ def max_pool2d_with_indices(self: Tensor, kernel_size, stride, padding, dilation
     indices = allocate(output_like(self, sizes, int64), self.device.type)
     if self.is_meta:
         return result, indices
-    least = -np.inf if self.dtype.category == FLOATING else np.iinfo(self.dtype.numpy).min
+    is_floating = self.dtype.category == FLOATING
+    least = -np.inf if is_floating else np.iinfo(self.dtype.numpy).min
     padded = _padded(self._array, windows, least)
-    largest, positions = _full(sizes, least, padded.dtype), _full(sizes, 0, np.dtype(np.int64))
-    positions[...] = _first_index(windows, self.size(-1))
-    for position in _positions(windows):
-        candidate = _at(padded, position, windows)
-        is_larger = ~(candidate <= largest)  # also of a NaN
-        if self.dtype.category == FLOATING:
-            is_larger &= (largest == largest) | (candidate != candidate)  # only another NaN replaces a NaN
-        largest[...] = choose(is_larger, candidate, largest)
-        positions[...] = choose(is_larger, _index(position, windows, self.size(-1)), positions)
+    candidates = [_at(padded, position, windows) for position in _positions(windows)]
+    largest = candidates[0].copy()
+    for candidate in candidates[1:]:
+        np.maximum(largest, candidate, out=largest)  # NaN if there is one
+    which = np.zeros_like(largest, np.min_scalar_type(len(candidates)))  # of the candidates
+    for number, candidate in reversed([*enumerate(candidates)]):
+        which += (candidate == largest) * (which.dtype.type(number) - which)  # modulo 2^n
+    if is_floating:
+        _take_nans_and_zeros(largest, which, candidates)
+    width = self.size(-1)
+    positions = np.array([row * width + column for row, column in _positions(windows)])[which]
+    positions += _index((0, 0), windows, width)
+    np.copyto(positions, _first_index(windows, width), where=largest == least)
     result._array[...], indices._array[...] = largest, positions
     return result, indices
+
+
+def _take_nans_and_zeros(largest: np.ndarray, which: np.ndarray, candidates: Sequence[np.ndarray]) -> None:
+    """Of NaN the last one counts, and of 0 and -0 the first one."""
+    if (is_nan := largest != largest).any():
+        for number, candidate in enumerate(candidates):
+            np.copyto(which, number, where=is_nan & (candidate != candidate))
+    if any((np.signbit(candidate) & (candidate == 0)).any() for candidate in candidates):
+        for number, candidate in enumerate(candidates):
+            np.copyto(largest, candidate, where=which == number)
 
 
 def _index(position: tuple[int, int], windows: Windows, width: int) -> np.ndarray:

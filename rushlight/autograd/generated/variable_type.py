@@ -77,49 +77,49 @@ from rushlight.aten.generated.functions import (
     minimum_op, minimum_out_op, mish__op, mish_op, mish_out_op, mm_op, mm_out_op, mode_op, mode_values_op,
     mse_loss_backward_grad_input_op, mse_loss_backward_op, mse_loss_op, mse_loss_out_op, mul_Scalar_op, mul_Tensor_op,
     mul__Tensor_op, mul_out_op, multi_margin_loss_op, multinomial_out_op, mv_op, mv_out_op, nan_to_num__op,
-    nan_to_num_op, nan_to_num_out_op, nansum_op, nansum_out_op, native_layer_norm_op, ne_Tensor_out_op, ne__Tensor_op,
-    neg__op, neg_op, neg_out_op, nll_loss2d_backward_op, nll_loss2d_forward_op, nll_loss_backward_grad_input_op,
-    nll_loss_backward_op, nll_loss_forward_op, nonzero_out_op, norm_ScalarOpt_dim_op, normal_Tensor_Tensor_op,
-    normal_Tensor_Tensor_out_op, normal_Tensor_float_op, normal_Tensor_float_out_op, normal__op, normal_float_Tensor_op,
-    normal_float_Tensor_out_op, normal_float_float_out_op, normal_functional_op, ones_out_op, permute_op,
-    pixel_shuffle_op, pixel_shuffle_out_op, pixel_unshuffle_op, pixel_unshuffle_out_op, polygamma__op, polygamma_op,
-    polygamma_out_op, pow_Scalar_op, pow_Scalar_out_op, pow_Tensor_Scalar_op, pow_Tensor_Scalar_out_op,
-    pow_Tensor_Tensor_op, pow_Tensor_Tensor_out_op, pow__Scalar_op, pow__Tensor_op, prod_dim_int_op, prod_int_out_op,
-    prod_op, prod_out_op, rad2deg__op, rad2deg_op, rad2deg_out_op, rand_out_op, randint_generator_out_op,
-    randint_low_generator_out_op, randint_low_out_op, randint_out_op, random__from_op, random__op, random__to_op,
-    random_from_op, random_op, random_to_op, randperm_generator_out_op, randperm_out_op, reciprocal__op, reciprocal_op,
-    reciprocal_out_op, reflection_pad1d_backward_grad_input_op, reflection_pad1d_backward_op, reflection_pad1d_op,
-    reflection_pad1d_out_op, reflection_pad2d_backward_grad_input_op, reflection_pad2d_backward_op, reflection_pad2d_op,
-    reflection_pad2d_out_op, reflection_pad3d_backward_grad_input_op, reflection_pad3d_backward_op, reflection_pad3d_op,
-    reflection_pad3d_out_op, relu__op, relu_op, remainder_Scalar_op, remainder_Scalar_out_op, remainder_Tensor_op,
-    remainder_Tensor_out_op, remainder__Scalar_op, remainder__Tensor_op, renorm__op, renorm_op, renorm_out_op,
-    repeat_interleave_Tensor_op, repeat_op, replication_pad1d_backward_grad_input_op, replication_pad1d_backward_op,
-    replication_pad1d_op, replication_pad1d_out_op, replication_pad2d_backward_grad_input_op,
-    replication_pad2d_backward_op, replication_pad2d_op, replication_pad2d_out_op,
-    replication_pad3d_backward_grad_input_op, replication_pad3d_backward_op, replication_pad3d_op,
-    replication_pad3d_out_op, resize__op, roll_op, rot90_op, round__decimals_op, round__op, round_decimals_op,
-    round_decimals_out_op, round_op, round_out_op, rrelu_with_noise__op, rrelu_with_noise_backward_op,
-    rrelu_with_noise_op, rsqrt__op, rsqrt_op, rsqrt_out_op, rsub_Scalar_op, rsub_Tensor_op, scatter__reduce_op,
-    scatter__src_op, scatter__value_op, scatter__value_reduce_op, scatter_add__op, scatter_add_op, scatter_add_out_op,
-    scatter_reduce__two_op, scatter_reduce_op, scatter_reduce_out_op, scatter_reduce_two_op, scatter_reduce_two_out_op,
-    scatter_src_op, scatter_src_out_op, scatter_value_op, scatter_value_out_op, scatter_value_reduce_op,
-    scatter_value_reduce_out_op, select_backward_op, select_int_op, select_scatter_op, sgn__op, sgn_op, sgn_out_op,
-    sigmoid__op, sigmoid_backward_grad_input_op, sigmoid_backward_op, sigmoid_op, sigmoid_out_op, sign__op, sign_op,
-    sign_out_op, signbit_out_op, silu__op, silu_backward_grad_input_op, silu_backward_op, silu_op, silu_out_op, sin__op,
-    sin_op, sin_out_op, sinc__op, sinc_op, sinc_out_op, sinh__op, sinh_op, sinh_out_op, slice_Tensor_op,
-    slice_backward_op, slice_scatter_op, smooth_l1_loss_backward_grad_input_op, smooth_l1_loss_backward_op,
-    smooth_l1_loss_op, smooth_l1_loss_out_op, soft_margin_loss_op, soft_margin_loss_out_op, softmax_int_out_op,
-    softplus_backward_grad_input_op, softplus_backward_op, softplus_op, softplus_out_op, softshrink_backward_op,
-    softshrink_op, softshrink_out_op, sort_op, sort_stable_op, sort_values_op, sort_values_stable_op, split_Tensor_op,
-    split_with_sizes_op, sqrt__op, sqrt_op, sqrt_out_op, squeeze__dim_op, squeeze__dims_op, squeeze__op, squeeze_dim_op,
-    squeeze_dims_op, squeeze_op, stack_op, stack_out_op, std_correction_op, std_correction_out_op,
-    std_mean_correction_op, sub_Scalar_op, sub_Tensor_op, sub__Tensor_op, sub_out_op, sum_IntList_out_op,
-    sum_dim_IntList_op, sum_op, sum_out_op, t__op, t_op, take_op, take_out_op, tan__op, tan_op, tan_out_op, tanh__op,
-    tanh_backward_grad_input_op, tanh_backward_op, tanh_op, tanh_out_op, threshold__op,
-    threshold_backward_grad_input_op, threshold_backward_op, threshold_op, threshold_out_op, topk_op, topk_values_op,
-    trace_op, transpose__op, transpose_int_op, tril__op, tril_op, tril_out_op, triu__op, triu_op, triu_out_op,
-    trunc__op, trunc_op, trunc_out_op, unbind_int_op, unfold_backward_op, unfold_op, uniform__op, uniform_op,
-    unique_consecutive_op, unique_dim_op, unsqueeze__op, unsqueeze_op, upsample_bicubic2d_backward_op,
+    nan_to_num_op, nan_to_num_out_op, nansum_op, nansum_out_op, native_batch_norm_op, native_layer_norm_op,
+    ne_Tensor_out_op, ne__Tensor_op, neg__op, neg_op, neg_out_op, nll_loss2d_backward_op, nll_loss2d_forward_op,
+    nll_loss_backward_grad_input_op, nll_loss_backward_op, nll_loss_forward_op, nonzero_out_op, norm_ScalarOpt_dim_op,
+    normal_Tensor_Tensor_op, normal_Tensor_Tensor_out_op, normal_Tensor_float_op, normal_Tensor_float_out_op,
+    normal__op, normal_float_Tensor_op, normal_float_Tensor_out_op, normal_float_float_out_op, normal_functional_op,
+    ones_out_op, permute_op, pixel_shuffle_op, pixel_shuffle_out_op, pixel_unshuffle_op, pixel_unshuffle_out_op,
+    polygamma__op, polygamma_op, polygamma_out_op, pow_Scalar_op, pow_Scalar_out_op, pow_Tensor_Scalar_op,
+    pow_Tensor_Scalar_out_op, pow_Tensor_Tensor_op, pow_Tensor_Tensor_out_op, pow__Scalar_op, pow__Tensor_op,
+    prod_dim_int_op, prod_int_out_op, prod_op, prod_out_op, rad2deg__op, rad2deg_op, rad2deg_out_op, rand_out_op,
+    randint_generator_out_op, randint_low_generator_out_op, randint_low_out_op, randint_out_op, random__from_op,
+    random__op, random__to_op, random_from_op, random_op, random_to_op, randperm_generator_out_op, randperm_out_op,
+    reciprocal__op, reciprocal_op, reciprocal_out_op, reflection_pad1d_backward_grad_input_op,
+    reflection_pad1d_backward_op, reflection_pad1d_op, reflection_pad1d_out_op, reflection_pad2d_backward_grad_input_op,
+    reflection_pad2d_backward_op, reflection_pad2d_op, reflection_pad2d_out_op, reflection_pad3d_backward_grad_input_op,
+    reflection_pad3d_backward_op, reflection_pad3d_op, reflection_pad3d_out_op, relu__op, relu_op, remainder_Scalar_op,
+    remainder_Scalar_out_op, remainder_Tensor_op, remainder_Tensor_out_op, remainder__Scalar_op, remainder__Tensor_op,
+    renorm__op, renorm_op, renorm_out_op, repeat_interleave_Tensor_op, repeat_op,
+    replication_pad1d_backward_grad_input_op, replication_pad1d_backward_op, replication_pad1d_op,
+    replication_pad1d_out_op, replication_pad2d_backward_grad_input_op, replication_pad2d_backward_op,
+    replication_pad2d_op, replication_pad2d_out_op, replication_pad3d_backward_grad_input_op,
+    replication_pad3d_backward_op, replication_pad3d_op, replication_pad3d_out_op, resize__op, roll_op, rot90_op,
+    round__decimals_op, round__op, round_decimals_op, round_decimals_out_op, round_op, round_out_op,
+    rrelu_with_noise__op, rrelu_with_noise_backward_op, rrelu_with_noise_op, rsqrt__op, rsqrt_op, rsqrt_out_op,
+    rsub_Scalar_op, rsub_Tensor_op, scatter__reduce_op, scatter__src_op, scatter__value_op, scatter__value_reduce_op,
+    scatter_add__op, scatter_add_op, scatter_add_out_op, scatter_reduce__two_op, scatter_reduce_op,
+    scatter_reduce_out_op, scatter_reduce_two_op, scatter_reduce_two_out_op, scatter_src_op, scatter_src_out_op,
+    scatter_value_op, scatter_value_out_op, scatter_value_reduce_op, scatter_value_reduce_out_op, select_backward_op,
+    select_int_op, select_scatter_op, sgn__op, sgn_op, sgn_out_op, sigmoid__op, sigmoid_backward_grad_input_op,
+    sigmoid_backward_op, sigmoid_op, sigmoid_out_op, sign__op, sign_op, sign_out_op, signbit_out_op, silu__op,
+    silu_backward_grad_input_op, silu_backward_op, silu_op, silu_out_op, sin__op, sin_op, sin_out_op, sinc__op, sinc_op,
+    sinc_out_op, sinh__op, sinh_op, sinh_out_op, slice_Tensor_op, slice_backward_op, slice_scatter_op,
+    smooth_l1_loss_backward_grad_input_op, smooth_l1_loss_backward_op, smooth_l1_loss_op, smooth_l1_loss_out_op,
+    soft_margin_loss_op, soft_margin_loss_out_op, softmax_int_out_op, softplus_backward_grad_input_op,
+    softplus_backward_op, softplus_op, softplus_out_op, softshrink_backward_op, softshrink_op, softshrink_out_op,
+    sort_op, sort_stable_op, sort_values_op, sort_values_stable_op, split_Tensor_op, split_with_sizes_op, sqrt__op,
+    sqrt_op, sqrt_out_op, squeeze__dim_op, squeeze__dims_op, squeeze__op, squeeze_dim_op, squeeze_dims_op, squeeze_op,
+    stack_op, stack_out_op, std_correction_op, std_correction_out_op, std_mean_correction_op, sub_Scalar_op,
+    sub_Tensor_op, sub__Tensor_op, sub_out_op, sum_IntList_out_op, sum_dim_IntList_op, sum_op, sum_out_op, t__op, t_op,
+    take_op, take_out_op, tan__op, tan_op, tan_out_op, tanh__op, tanh_backward_grad_input_op, tanh_backward_op, tanh_op,
+    tanh_out_op, threshold__op, threshold_backward_grad_input_op, threshold_backward_op, threshold_op, threshold_out_op,
+    topk_op, topk_values_op, trace_op, transpose__op, transpose_int_op, tril__op, tril_op, tril_out_op, triu__op,
+    triu_op, triu_out_op, trunc__op, trunc_op, trunc_out_op, unbind_int_op, unfold_backward_op, unfold_op, uniform__op,
+    uniform_op, unique_consecutive_op, unique_dim_op, unsqueeze__op, unsqueeze_op, upsample_bicubic2d_backward_op,
     upsample_bicubic2d_op, upsample_bicubic2d_out_op, upsample_bilinear2d_backward_op, upsample_bilinear2d_op,
     upsample_bilinear2d_out_op, upsample_linear1d_backward_op, upsample_linear1d_op, upsample_linear1d_out_op,
     upsample_nearest1d_backward_op, upsample_nearest1d_op, upsample_nearest1d_out_op, upsample_nearest2d_backward_op,
@@ -5525,6 +5525,63 @@ class NativeLayerNormBackward0(Node):
 
     def release_variables(node):
         node.saved_bias = node.saved_input = node.saved_result1 = node.saved_result2 = node.saved_weight = None
+        node.released = True
+
+
+class NativeBatchNormBackward0(Node):
+    saved_input = saved_result1 = saved_result2 = saved_running_mean = saved_running_var = saved_weight = None
+    _saved_input, _raw_saved_input = tensor_getters("saved_input")
+    _saved_result1, _raw_saved_result1 = tensor_getters("saved_result1")
+    _saved_result2, _raw_saved_result2 = tensor_getters("saved_result2")
+    _saved_running_mean, _raw_saved_running_mean = tensor_getters("saved_running_mean")
+    _saved_running_var, _raw_saved_running_var = tensor_getters("saved_running_var")
+    _saved_weight, _raw_saved_weight = tensor_getters("saved_weight")
+    _saved_eps = value_getter("eps")
+    _saved_training = value_getter("training")
+
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
+            unpack(
+                node,
+                [
+                    node.saved_input,
+                    node.saved_result1,
+                    node.saved_result2,
+                    node.saved_running_mean,
+                    node.saved_running_var,
+                    node.saved_weight,
+                ],
+            )
+            return (
+                None,
+                None,
+                None,
+            )
+        grad = grads[0]
+        input = unpack(node, node.saved_input)
+        result1 = unpack(node, node.saved_result1)
+        result2 = unpack(node, node.saved_result2)
+        running_mean = unpack(node, node.saved_running_mean)
+        running_var = unpack(node, node.saved_running_var)
+        weight = unpack(node, node.saved_weight)
+        grad_input_mask = [edge.node is not None for edge in node.next_edges]
+        return batch_norm_backward(
+            grad,
+            input,
+            weight,
+            running_mean,
+            running_var,
+            detach_result(result1),
+            detach_result(result2),
+            node.training,
+            node.eps,
+            grad_input_mask,
+        )
+
+    def release_variables(node):
+        node.saved_input = node.saved_result1 = node.saved_result2 = node.saved_running_mean = (
+            node.saved_running_var
+        ) = node.saved_weight = None
         node.released = True
 
 
@@ -13127,6 +13184,42 @@ def native_layer_norm(key_set, input, normalized_shape, weight, bias, eps):
     return result
 
 
+def native_batch_norm(key_set, input, weight, bias, running_mean, running_var, training, momentum, eps):
+    if (
+        not local.grad_enabled
+        or input._autograd is input._base is None
+        and (not isinstance(weight, Tensor) or weight._autograd is weight._base is None)
+        and (not isinstance(bias, Tensor) or bias._autograd is bias._base is None)
+        and (not isinstance(running_mean, Tensor) or running_mean._autograd is running_mean._base is None)
+        and (not isinstance(running_var, Tensor) or running_var._autograd is running_var._base is None)
+    ):
+        return native_batch_norm_op.below[key_set](
+            input, weight, bias, running_mean, running_var, training, momentum, eps
+        )
+    check_no_requires_grad("native_batch_norm", "running_mean", running_mean)
+    check_no_requires_grad("native_batch_norm", "running_var", running_var)
+    edges = [gradient_edge(input), gradient_edge(weight), gradient_edge(bias)]
+    if edges[0].node is edges[1].node is edges[2].node is None and not any_requires_grad([input, weight, bias]):
+        return native_batch_norm_op.below[key_set](
+            input, weight, bias, running_mean, running_var, training, momentum, eps
+        )
+    node = NativeBatchNormBackward0()
+    node.next_edges = edges
+    node.eps = eps
+    node.training = training
+    node.saved_input = save(input)
+    node.saved_running_mean = save(running_mean)
+    node.saved_running_var = save(running_var)
+    node.saved_weight = save(weight)
+    result = call_below(
+        native_batch_norm_op.below[key_set], input, weight, bias, running_mean, running_var, training, momentum, eps
+    )
+    set_history(result, node, [True, False, False])
+    node.saved_result1 = save(result[1], True)
+    node.saved_result2 = save(result[2], True)
+    return result
+
+
 def nll_loss_forward(key_set, self, target, weight, reduction, ignore_index):
     if (
         not local.grad_enabled
@@ -13942,17 +14035,17 @@ AUTOGRAD = {
     binary_cross_entropy_with_logits, huber_loss_op: huber_loss, mse_loss_op: mse_loss,
     _scaled_dot_product_flash_attention_for_cpu_op: _scaled_dot_product_flash_attention_for_cpu,
     _thnn_fused_lstm_cell_op: _thnn_fused_lstm_cell, _thnn_fused_gru_cell_op: _thnn_fused_gru_cell,
-    native_layer_norm_op: native_layer_norm, nll_loss_forward_op: nll_loss_forward, nll_loss2d_forward_op:
-    nll_loss2d_forward, smooth_l1_loss_op: smooth_l1_loss, soft_margin_loss_op: soft_margin_loss, multi_margin_loss_op:
-    multi_margin_loss, _log_softmax_backward_data_op: _log_softmax_backward_data, _softmax_backward_data_op:
-    _softmax_backward_data, binary_cross_entropy_backward_op: binary_cross_entropy_backward, diagonal_backward_op:
-    diagonal_backward, elu_backward_op: elu_backward, embedding_dense_backward_op: embedding_dense_backward,
-    gelu_backward_op: gelu_backward, hardtanh_backward_op: hardtanh_backward, huber_loss_backward_op:
-    huber_loss_backward, leaky_relu_backward_op: leaky_relu_backward, mse_loss_backward_op: mse_loss_backward,
-    nll_loss2d_backward_op: nll_loss2d_backward, nll_loss_backward_op: nll_loss_backward, select_backward_op:
-    select_backward, sigmoid_backward_op: sigmoid_backward, slice_backward_op: slice_backward,
-    smooth_l1_loss_backward_op: smooth_l1_loss_backward, softplus_backward_op: softplus_backward, tanh_backward_op:
-    tanh_backward, threshold_backward_op: threshold_backward, unfold_backward_op: unfold_backward,
+    native_layer_norm_op: native_layer_norm, native_batch_norm_op: native_batch_norm, nll_loss_forward_op:
+    nll_loss_forward, nll_loss2d_forward_op: nll_loss2d_forward, smooth_l1_loss_op: smooth_l1_loss, soft_margin_loss_op:
+    soft_margin_loss, multi_margin_loss_op: multi_margin_loss, _log_softmax_backward_data_op:
+    _log_softmax_backward_data, _softmax_backward_data_op: _softmax_backward_data, binary_cross_entropy_backward_op:
+    binary_cross_entropy_backward, diagonal_backward_op: diagonal_backward, elu_backward_op: elu_backward,
+    embedding_dense_backward_op: embedding_dense_backward, gelu_backward_op: gelu_backward, hardtanh_backward_op:
+    hardtanh_backward, huber_loss_backward_op: huber_loss_backward, leaky_relu_backward_op: leaky_relu_backward,
+    mse_loss_backward_op: mse_loss_backward, nll_loss2d_backward_op: nll_loss2d_backward, nll_loss_backward_op:
+    nll_loss_backward, select_backward_op: select_backward, sigmoid_backward_op: sigmoid_backward, slice_backward_op:
+    slice_backward, smooth_l1_loss_backward_op: smooth_l1_loss_backward, softplus_backward_op: softplus_backward,
+    tanh_backward_op: tanh_backward, threshold_backward_op: threshold_backward, unfold_backward_op: unfold_backward,
     hardshrink_backward_op: hardshrink_backward, softshrink_backward_op: softshrink_backward, log_sigmoid_backward_op:
     log_sigmoid_backward, fake_quantize_per_tensor_affine_cachemask_op: fake_quantize_per_tensor_affine_cachemask,
     _fake_quantize_per_tensor_affine_cachemask_tensor_qparams_op:

@@ -128,6 +128,38 @@ def compare(program, *args):
             np.testing.assert_allclose(a[2], b[2], rtol=1e-8, atol=1e-8)
 
 
+@pytest.mark.parametrize("sizes", [(5, 3), (4, 3, 7), (2, 3, 4, 4)], ids=str)
+@pytest.mark.parametrize("training", [True, False])
+def test_a_batch_norm_is_one_node_with_torchs_gradients(sizes, training):
+    numbers, names = [], []
+    for xp in FRAMEWORKS:
+        norm = xp.nn.BatchNorm1d(3) if len(sizes) < 4 else xp.nn.BatchNorm2d(3)
+        x = (xp.arange(math.prod(sizes)).reshape(sizes) * 0.7).sin().requires_grad_()
+        norm(x + 1)
+        result = norm.train(training)(x)
+        inputs, slope = [x, norm.weight, norm.bias], xp.arange(x.numel()).reshape(sizes).cos()
+        first = xp.autograd.grad(result, inputs, slope, retain_graph=True)
+        recorded = xp.autograd.grad(result, inputs, slope, create_graph=True)
+        second = xp.autograd.grad(sum(grad.square().sum() for grad in recorded), inputs[:2])
+        every = [result, *first, *recorded, *second, norm.running_mean, norm.running_var]
+        numbers.append(np.concatenate([each.detach().numpy().ravel() for each in every]))
+        names.append([result.grad_fn.name(), norm.running_mean._version, norm.running_var._version])
+    np.testing.assert_allclose(*numbers, rtol=1e-4, atol=1e-4)
+    assert names[0] == names[1]
+
+
+def test_a_batch_norm_in_evaluation_notices_a_write_to_its_estimates():
+    def program(xp):
+        norm = xp.nn.BatchNorm1d(2).eval()
+        result = norm(xp.ones(2, 2))
+        norm.running_mean.add_(1)
+        result.sum().backward()
+
+    agree(program)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        program(rl)
+
+
 @in_one_test
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("training", [True, False])

@@ -42,6 +42,19 @@ def test_a_convolution_and_its_gradients_have_torchs_layouts(options, image, ker
     agree(program)
 
 
+@pytest.mark.parametrize("sizes", [(3, 2, 5, 15), (3, 2, 5, 16), (1, 2, 5, 5), (70, 2, 40, 9)], ids=str)
+@pytest.mark.parametrize("name", ["conv2d", "conv_transpose2d"])
+def test_short_and_long_rows_give_the_same(sizes, name):
+    """Images with rows of fewer than 16 windows are put side by side, some at a time."""
+
+    def program(xp):
+        x, weight, bias = (whole(xp, *each).requires_grad_() for each in (sizes, (2, 2, 3, 3), (2,)))
+        result = getattr(xp.nn.functional, name)(x, weight, bias, padding=1)
+        return [result.detach(), *xp.autograd.grad(result, [x, weight, bias], whole(xp, *result.shape, step=4))]
+
+    agree(program)
+
+
 REFUSED = {
     "a larger window": lambda F, x, w: F.conv2d(x, w.repeat(1, 1, 2, 2)),
     "other channels": lambda F, x, w: F.conv2d(x, w[:, :1]),
@@ -93,7 +106,7 @@ def test_what_torch_refuses_is_refused(case):
 def test_of_ties_the_first_is_the_maximum_and_of_nans_the_last(image):
     def program(xp):
         nan, inf = float("nan"), float("inf")
-        rows = [[1, 1, nan, 2], [1, nan, nan, nan], [-inf, -inf, 0, 3], [-inf, -inf, 3, 3]]
+        rows = [[1, 1, nan, 2], [1, nan, nan, nan], [-inf, -inf, 0, -0.0], [-inf, -inf, -0.0, 0]]
         x = xp.tensor(rows).reshape(1, 1, 4, 4).repeat(1, 2, 1, 1).contiguous(memory_format=getattr(xp, image))
         pool = xp.nn.functional.max_pool2d
         return [pool(x, 2, return_indices=True), pool(x, 3, 2, 1, return_indices=True), pool(x[0], 2)]
