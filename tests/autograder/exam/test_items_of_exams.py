@@ -3,6 +3,7 @@
 import random
 from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from sweep import sweep
@@ -395,6 +396,12 @@ def test_labs_with_too_few_functions_say_so_at_once(labs, monkeypatch):
     monkeypatch.setattr(Cases, "of", lambda *_: pytest.fail("cases are drawn"))
     with pytest.raises(LookupError, match="too few functions for an exam: name another lab as well, .* 01a"):
         Material([*map(Lab, labs)], 3)
+
+
+def test_the_page_names_the_labs_that_have_too_few_functions():
+    few = [Lab(name).number for name in lab_names() if len(checks_of(Lab(name))) < draw.FEWEST]
+    page = (Path(__file__).parents[3] / "docs" / "marks.md").read_text(encoding="utf-8")
+    assert f"so labs {', '.join(few[:-1])} and {few[-1]} have no exam of their own" in page
 
 
 def test_a_class_is_told_once_that_its_labs_have_too_little(monkeypatch, tmp_path, material):
