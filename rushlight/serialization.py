@@ -13,15 +13,16 @@ Left out: code in files (`weights_only=False` allows no more), the format before
 attributes of tensors.
 """
 
+from __future__ import annotations
+
 import io
 import os
 import pickle
 import sys
-import zipfile
 from collections import Counter, OrderedDict
 from collections.abc import Callable
 from types import FunctionType
-from typing import Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -30,6 +31,9 @@ from rushlight.aten.strided import Tensor, storage_size
 from rushlight.c10 import dtypes
 from rushlight.c10.storage import Size, TypedStorage, UntypedStorage, device
 from rushlight.nn.parameter import Parameter
+
+if TYPE_CHECKING:
+    from zipfile import ZipFile
 
 __all__ = ["load", "save"]
 
@@ -142,6 +146,8 @@ def save(obj: Any, f: str | os.PathLike | BinaryIO) -> None:
     name = os.path.splitext(os.path.basename(f))[0] if isinstance(f, (str, os.PathLike)) else "archive"
     entries = {"data.pkl": data.getvalue(), "byteorder": sys.byteorder.encode()}
     entries |= {f"data/{key}": tensor.storage._bytes for key, tensor in pickler.storages.values()}
+    import zipfile  # slow to import
+
     with zipfile.ZipFile(f, "w") as archive:
         for entry, content in {**entries, "version": b"3\n"}.items():
             archive.writestr(zipfile.ZipInfo(f"{name}/{entry}"), bytes(content))
@@ -210,6 +216,8 @@ def load(
     """
     if isinstance(map_location, (str, device)) and device(map_location).type != "cpu":
         raise RuntimeError(f"rushlight loads to the CPU, not to {map_location!r}")
+    import zipfile  # slow to import
+
     try:
         with zipfile.ZipFile(f) as archive:
             return _load(archive, map_location)
@@ -217,12 +225,12 @@ def load(
         raise pickle.UnpicklingError(f"this is not a file of torch.save, version 1.6 or later: {error}") from error
 
 
-def _load(archive: zipfile.ZipFile, map_location: Any) -> Any:
+def _load(archive: ZipFile, map_location: Any) -> Any:
     entries = {entry.filename.partition("/")[2]: entry for entry in archive.infolist()}
     storages: dict[str, UntypedStorage] = {}
 
     def read(name: str) -> bytes:
-        if name not in entries or entries[name].compress_type != zipfile.ZIP_STORED:
+        if name not in entries or entries[name].compress_type:
             raise pickle.UnpicklingError(
                 f"the archive has no entry {name}, or it is compressed, which torch.save never does"
             )

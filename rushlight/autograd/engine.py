@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Future
 from contextlib import ExitStack
 from functools import cached_property, lru_cache
 from heapq import heappop, heappush
@@ -493,6 +492,8 @@ def _run(roots, grads, retain_graph, create_graph, captures) -> dict[int, Tensor
 def in_new_thread(function: Callable, *args: Any) -> Any:
     """Call a function in a new thread, which has the state of this one and a stack of its own, and wait for it.
     Source: `torch/csrc/autograd/engine.cpp`, `Engine::add_thread_pool_task`."""
+    from concurrent.futures import Future  # slow to import
+
     state, done = vars(local), Future[Any]()
 
     def run() -> None:
