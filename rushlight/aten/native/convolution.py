@@ -23,6 +23,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from rushlight.aten.generated import functions
 from rushlight.aten.native.pointwise import widened
+from rushlight.aten.native.reductions import channel_sums
 from rushlight.aten.strided import Tensor, contiguous_strides, empty_strided, select, unsqueeze
 from rushlight.c10.dtypes import bool_
 from rushlight.c10.memory_formats import channels_last, channels_last_strides, suggest_memory_format
@@ -161,7 +162,6 @@ def convolution_backward(
             if out is not None:
                 out._array.fill(0)
     elif not input.is_meta:
-        computed = widened(input.dtype).numpy
         grad = grad_output if input.dim() > 3 else unsqueeze(grad_output, 2)
         images, grad = (grad, images) if transposed else (images, grad)  # the input and the output of the convolution
         if (of_input := grads[0]) is not None and transposed:
@@ -171,7 +171,7 @@ def convolution_backward(
         if (of_weight := grads[1]) is not None:
             of_weight._array[...] = _weight_grad(grad, images, kernels, settings)
         if (of_bias := grads[2]) is not None:
-            of_bias._array[...] = grad_output._array.astype(computed, copy=False).sum((0, *range(2, grad_output.dim())))
+            of_bias._array[...] = channel_sums(_widened(grad_output).reshape(*grad_output.shape[:2], -1))
     return tuple(out if out is None or out.dim() == 1 or input.dim() > 3 else select(out, 2, 0) for out in grads)
 
 
@@ -190,7 +190,8 @@ def _input_grad(grad: Tensor, kernels: Tensor, settings: Settings, out: Tensor) 
 def _weight_grad(grad: Tensor, images: Tensor, kernels: Tensor, settings: Settings) -> np.ndarray:
     total = np.zeros_like(_matrix(kernels, settings.groups))
     for some, columns in _columns(images, kernels, settings, grad.shape):
-        total += np.matmul(_channels(grad, some, settings.groups), columns.swapaxes(2, 3)).sum(0)
+        of_images = np.matmul(columns, _channels(grad, some, settings.groups).swapaxes(2, 3))
+        total += of_images.sum(0).swapaxes(1, 2)
     return total.reshape(kernels.shape)
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from rushlight.aten.generated import functions
 from rushlight.aten.native.pointwise import SIMPLE_DTYPES, fits_fast_path
-from rushlight.aten.native.reductions import line_sums
+from rushlight.aten.native.reductions import channel_sums, line_sums
 from rushlight.aten.native.views import runs_unseen
 from rushlight.aten.strided import META, Tensor, wrap_contiguous, wrap_like, wrap_plain
 from rushlight.aten.structured import check_floating as _check_floating
@@ -337,9 +337,9 @@ def native_batch_norm(
     x = _by_feature(input)
     count = x.shape[0] * x.shape[2]
     if training:
-        mean = _feature_sums(x) / count
+        mean = channel_sums(x) / count
         centred = x - mean[:, None]
-        variance = _feature_sums(centred * centred) / count
+        variance = channel_sums(centred * centred) / count
         unbiased = variance * (count / max(count - 1, 1))
         for running, new in ((running_mean, mean), (running_var, unbiased)):
             if running is not None:
@@ -366,7 +366,7 @@ def native_batch_norm_backward(
     invstd = save_invstd._array if train else 1 / np.sqrt(running_var._array + x.dtype.type(eps))
     scale = invstd if weight is None else invstd * weight._array
     centred = x - mean[:, None]
-    sums, products = _feature_sums(grad), _feature_sums(grad * centred)
+    sums, products = channel_sums(grad), channel_sums(grad * centred)
     results: list[Tensor | None] = [None, None, None]
     if output_mask[0]:
         result = grad * scale[:, None]
@@ -386,8 +386,3 @@ def native_batch_norm_backward(
 def _by_feature(self: Tensor) -> np.ndarray:
     """(batch, features, places), contiguous."""
     return np.ascontiguousarray(self._array).reshape(*self._sizes[:2], -1)
-
-
-def _feature_sums(array: np.ndarray) -> np.ndarray:
-    of_samples = array[:, :, 0] if array.shape[2] == 1 else line_sums(array, 2)[:, :, 0]
-    return np.add.reduce(of_samples, 0)

@@ -490,6 +490,12 @@ def line_sums(array: np.ndarray, dim: int) -> np.ndarray:
     return np.add.reduce(array, dim, keepdims=True)
 
 
+def channel_sums(array: np.ndarray) -> np.ndarray:
+    """The sum over all images and all places of each channel of (images, channels, places)."""
+    of_images = array[:, :, 0] if array.shape[2] == 1 else line_sums(array, 2)[:, :, 0]
+    return np.add.reduce(of_images, 0)
+
+
 def fits_row_sums(array: np.ndarray) -> bool:
     """Whether the rows are in memory one after the other, and so short that the order of a BLAS's additions does not matter."""
     return array.ndim > 1 and 0 < array.shape[-1] <= 1024 and array.flags.c_contiguous and array.itemsize >= 4
