@@ -12,7 +12,6 @@ In PyTorch: `aten/src/ATen/autocast_mode.cpp`, `torch/amp/autocast_mode.py`. Lef
 from __future__ import annotations
 
 import threading
-import warnings
 from collections.abc import Callable, Sequence
 from contextlib import ContextDecorator
 from functools import partial
@@ -21,6 +20,7 @@ from typing import Any
 from rushlight.aten.generated import functions  # noqa: F401  (declares the operators)
 from rushlight.c10.dispatch import BIT, DispatchKey, Kernel, Operator, excluding, local, operators, tensors_in
 from rushlight.c10.dtypes import REDUCED_FLOATING, bfloat16, dtype, float32
+from rushlight.c10.exception import warn
 from rushlight.library import invoke
 
 __all__ = ["autocast", "is_autocast_enabled", "get_autocast_dtype"]
@@ -175,12 +175,12 @@ class autocast(ContextDecorator):
         self._bit = _bit(device_type)
         self.fast_dtype = get_autocast_dtype(device_type) if dtype is None or device_type != "cpu" else dtype
         if enabled and device_type == "cuda":
-            warnings.warn("CUDA is not available or torch_xla is imported. Disabling autocast.", stacklevel=2)
+            warn("CUDA is not available or torch_xla is imported. Disabling autocast.")
             enabled = False
         if enabled and self.fast_dtype not in REDUCED_FLOATING:
             supported = " and ".join(map(str, REDUCED_FLOATING))
             refusal = f"the target dtype {self.fast_dtype} is not supported, only {supported} are. Disabling autocast."
-            warnings.warn(f"In CPU autocast, but {refusal}", stacklevel=2)
+            warn(f"In CPU autocast, but {refusal}")
             enabled = False
         self._enabled = enabled
 

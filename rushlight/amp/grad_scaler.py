@@ -7,7 +7,6 @@ Left out: the device "cuda" (there, as in PyTorch without a GPU, scaling is disa
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -15,6 +14,7 @@ from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.grad_mode import no_grad
 from rushlight.c10.dtypes import float16, float32
+from rushlight.c10.exception import warn
 
 
 def unscale_grads(grads: Sequence[Tensor], scale: Tensor) -> bool:
@@ -108,7 +108,7 @@ class GradScaler:
     ) -> None:
         if device == "cuda" and enabled:
             problem = "torch.cuda.amp.GradScaler is enabled, but CUDA is not available.  Disabling."
-            warnings.warn(problem, stacklevel=2)
+            warn(problem)
             enabled = False
         self._device, self._enabled = device, enabled
         if enabled and growth_factor <= 1:

@@ -7,7 +7,6 @@ the sequences and bools that are converted to them. It goes to the operators `in
 """
 
 import operator
-import warnings
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
@@ -20,6 +19,7 @@ from rushlight.aten.native.views import as_view, runs_unseen
 from rushlight.aten.strided import Tensor, add_attributes
 from rushlight.c10.dispatch import local
 from rushlight.c10.dtypes import INT64_MAX, INTEGRAL, Scalar, bool_, int64, uint8
+from rushlight.c10.exception import warn
 from rushlight.c10.fast_paths import fast_form_of, fastest
 from rushlight.library import through_table
 
@@ -124,7 +124,7 @@ def _treat_sequence_as_tuple(key) -> bool:
     parts = (slice, Sequence, Tensor, np.ndarray)
     several = any(part is None or part is Ellipsis or isinstance(part, parts) for part in key)
     if several:
-        warnings.warn("a sequence as the key is treated as a tuple of indices: use x[tuple(key)]", stacklevel=4)
+        warn("a sequence as the key is treated as a tuple of indices: use x[tuple(key)]")
     return several
 
 

@@ -9,7 +9,6 @@ for tensors on the device `meta`, which have no memory. PyTorch generates the sa
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +17,7 @@ from rushlight.aten import iterator
 from rushlight.aten.iterator import Output, assert_no_internal_overlap, assert_no_partial_overlap, plan_key, wrap
 from rushlight.aten.strided import META, Tensor, contiguous_strides, empty_strided, size_of, storage_size
 from rushlight.c10.dtypes import FLOATING, can_cast, dtype
+from rushlight.c10.exception import warn
 from rushlight.c10.fast_paths import Cache, fast_form_of
 from rushlight.c10.memory_formats import channels_last, channels_last_strides, suggest_memory_format
 
@@ -339,7 +339,7 @@ def resize_output(out: Tensor, sizes: Sequence[int], strides: Sequence[int] | No
 def warn_resized(out: Tensor, sizes: Sequence[int]) -> None:
     shapes = f"it had shape {list(out.shape)}, which does not match the required output shape {list(sizes)}"
     remedy = "To have it resized, empty it before: out.resize_(0)"
-    warnings.warn(f"An output with one or more elements was resized since {shapes}. {remedy}", stacklevel=5)
+    warn(f"An output with one or more elements was resized since {shapes}. {remedy}")
 
 
 def resize_(self: Tensor, sizes: Sequence[int], strides: Sequence[int] | None = None) -> Tensor:

@@ -6,12 +6,12 @@ registers hooks on all nodes before it runs. In PyTorch: `torch/autograd/anomaly
 `torch/csrc/autograd/anomaly_mode.cpp` and `python_anomaly_mode.cpp`.
 """
 
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.graph import AnomalyMode, Node
+from rushlight.c10.exception import warn
 
 __all__ = ["set_anomaly_enabled", "is_anomaly_enabled", "is_anomaly_check_nan_enabled"]
 
@@ -49,7 +49,7 @@ class detect_anomaly(set_detect_anomaly):
     def __init__(self, check_nan: bool = True) -> None:
         self.before, self.check_nan = (AnomalyMode.enabled, AnomalyMode.check_nan), check_nan
         cost = "This mode will increase the runtime and should only be enabled for debugging."
-        warnings.warn(f"Anomaly Detection has been enabled. {cost}", stacklevel=2)
+        warn(f"Anomaly Detection has been enabled. {cost}")
 
     def __enter__(self) -> None:
         AnomalyMode.enabled, AnomalyMode.check_nan = True, self.check_nan
@@ -62,7 +62,7 @@ def print_stack(node: Node | None) -> None:
         stack = node.metadata.get("traceback_")
         known = _UNKNOWN if stack is None else f"Traceback of forward call that {effect}:\n" + "".join(stack)
         with suppress(Warning):  # the error of the node is raised, also where a warning is an error
-            warnings.warn(f"{what} {node.name()}. {known}", stacklevel=1)
+            warn(f"{what} {node.name()}. {known}")
         what, effect = "\n\nPrevious calculation was induced by", "induced the previous calculation"
         node = node.metadata.get("parent_")
 

@@ -14,7 +14,6 @@ ready queue for each device.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from functools import cached_property, lru_cache
@@ -31,7 +30,7 @@ from rushlight.autograd.graph import AccumulateGrad, AnomalyMode, Edge, Gradient
 from rushlight.autograd.history import requires_grad
 from rushlight.c10 import dispatch
 from rushlight.c10.dispatch import local
-from rushlight.c10.exception import warn_once
+from rushlight.c10.exception import warn, warn_once
 from rushlight.c10.fast_paths import fast_form_of, fastest
 from rushlight.library import through_table
 
@@ -411,7 +410,7 @@ def backward(
             tensor.retain_grad()
     if create_graph:
         problem = "Using backward() with create_graph=True will create a reference cycle of parameters and gradients"
-        warn_once(f"{problem}. Use autograd.grad, or reset the .grad fields to None", stacklevel=3)
+        warn_once(f"{problem}. Use autograd.grad, or reset the .grad fields to None")
     _run(roots, grads, retain_graph, create_graph, captures)
 
 
@@ -436,7 +435,7 @@ def grad(
         raise NotImplementedError("grad: rushlight leaves out is_grads_batched=True")
     if not only_inputs:
         use = "To accumulate gradient for other parts of the graph, please use torch.autograd.backward."
-        warnings.warn(f"only_inputs argument is deprecated and is ignored now. {use}", FutureWarning, stacklevel=2)
+        warn(f"only_inputs argument is deprecated and is ignored now. {use}", FutureWarning)
     names = list(inputs) if type(inputs) is dict else None
     outputs, inputs = _as_sequence(outputs), _as_sequence(inputs.values() if type(inputs) is dict else inputs)
     if not inputs:

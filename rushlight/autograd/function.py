@@ -6,7 +6,6 @@ In PyTorch: `torch/autograd/function.py`, `torch/csrc/autograd/python_function.c
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
@@ -18,6 +17,7 @@ from rushlight.autograd.grad_mode import no_grad
 from rushlight.autograd.graph import NO_EDGE, AutogradMeta, Node, SavedTensor, gradient_edge, save, unpack, unpack_saved
 from rushlight.autograd.history import any_requires_grad, check_inplace, rebase_history, requires_grad
 from rushlight.c10.dispatch import local
+from rushlight.c10.exception import warn
 
 
 class FunctionCtx(Node):
@@ -249,7 +249,7 @@ def rebase_dirty(ctx: FunctionCtx, output: Tensor, is_argument: bool) -> None:
         raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
     if not is_argument:
         problem = "ctx.mark_dirty() received a tensor that was not an input."
-        warnings.warn(f"{problem} Only inputs that the forward wrote to should be passed to it.", stacklevel=4)
+        warn(f"{problem} Only inputs that the forward wrote to should be passed to it.")
     check_inplace(output)
     rebase_history(output, ctx)
     meta = output._autograd

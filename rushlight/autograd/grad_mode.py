@@ -6,13 +6,13 @@ In PyTorch: `torch/autograd/grad_mode.py`, `torch/utils/_contextlib.py`, `c10/co
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from functools import partial, wraps
 from typing import Any
 
 from rushlight.c10.dispatch import BIT, INFERENCE_KEYS, TENSOR_KEYS, local
+from rushlight.c10.exception import warn
 
 __all__ = [
     "no_grad", "enable_grad", "set_grad_enabled", "inference_mode", "is_grad_enabled", "is_inference_mode_enabled",
@@ -74,7 +74,7 @@ def context_decorator(make: Callable[[], AbstractContextManager], function: Call
     Source: `torch/utils/_contextlib.py`, `context_decorator`."""
     if inspect.isclass(function):
         problem = "Decorating classes is deprecated and will be disabled in future versions."
-        warnings.warn(f"{problem} Decorate the methods, or use a with statement.", FutureWarning, stacklevel=3)
+        warn(f"{problem} Decorate the methods, or use a with statement.", FutureWarning)
     if inspect.isgeneratorfunction(function):
         return wrap_generator(make, function)
 

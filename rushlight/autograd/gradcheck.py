@@ -5,7 +5,6 @@ In PyTorch: `torch/autograd/gradcheck.py`. Left out: forward mode, batched gradi
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Any
@@ -17,6 +16,7 @@ from rushlight.autograd.function import Function
 from rushlight.autograd.grad_mode import enable_grad
 from rushlight.autograd.history import _as_tuple, requires_grad
 from rushlight.c10.dtypes import dtype, float64
+from rushlight.c10.exception import warn
 from rushlight.c10.storage import Size
 
 
@@ -92,7 +92,7 @@ def check_inputs(inputs: Sequence[Any]) -> list[Tensor]:
             continue
         if x.dtype is not float64:
             problem = f"Input #{i} requires gradient and is not float64."
-            warnings.warn(f"{problem} This check will likely fail.", stacklevel=3)
+            warn(f"{problem} This check will likely fail.")
         if any(stride == 0 and size > 1 for size, stride in zip(x.shape, x.stride())):
             problem = f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs that are non-overlapping."
             raise RuntimeError(f"{problem} Call .contiguous on it first.")

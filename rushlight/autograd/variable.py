@@ -4,7 +4,6 @@ In PyTorch: `torch/csrc/autograd/variable.h`, `variable.cpp`, `torch/_tensor.py`
 """
 
 import copy
-import warnings
 import weakref
 from collections.abc import Callable
 from typing import Any, SupportsIndex
@@ -18,6 +17,7 @@ from rushlight.autograd.grad_mode import is_inference
 from rushlight.autograd.graph import RemovableHandle, _sequence, autograd_meta
 from rushlight.autograd.history import grad_fn, requires_grad
 from rushlight.c10.dispatch import local
+from rushlight.c10.exception import warn
 from rushlight.c10.memory_formats import contiguous_format
 
 
@@ -81,7 +81,7 @@ def _get_grad(self: Tensor) -> Tensor | None:
     if meta.grad is None and meta.grad_fn is not None and not meta.retains_grad:
         problem = "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed."
         kept = "Its gradient is not kept: call x.retain_grad() before the backward pass"
-        warnings.warn(f"{problem} {kept}", stacklevel=2)
+        warn(f"{problem} {kept}")
     return meta.grad
 
 
@@ -218,7 +218,7 @@ class Variable(metaclass=VariableMeta):
             raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
         if volatile:
             use = "Use `with torch.no_grad():` instead."
-            warnings.warn(f"volatile was removed and now has no effect. {use}", stacklevel=2)
+            warn(f"volatile was removed and now has no effect. {use}")
         return (Tensor() if data is None else detach(data)).requires_grad_(bool(requires_grad))
 
 

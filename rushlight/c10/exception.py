@@ -1,10 +1,25 @@
-"""Warnings that are given once in a process. In PyTorch: `c10/util/Exception.h`, `TORCH_WARN_ONCE`."""
+"""Warnings. In PyTorch: `c10/util/Exception.h`, `TORCH_WARN` and `TORCH_WARN_ONCE`."""
 
+import sys
 import warnings
 from functools import cache
+from pathlib import Path
+
+PACKAGE = str(Path(__file__).parents[1] / "_")[:-1]
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Give a warning of the program's line, which called rushlight. By default, Python shows a warning once for each line.
+
+    Source: `torch/csrc/Exceptions.cpp`, `PyWarningHandler`: there, the kernels have no frames of Python.
+    """
+    frame, stacklevel = sys._getframe(), 1
+    while frame.f_back and frame.f_code.co_filename.startswith(PACKAGE):
+        frame, stacklevel = frame.f_back, stacklevel + 1
+    warnings.warn(message, category, stacklevel=stacklevel)
 
 
 @cache
-def warn_once(message: str, stacklevel: int = 2) -> None:
-    """Give this warning if it was not given before. `stacklevel` counts frames as in `warnings.warn`, from the caller."""
-    warnings.warn(message, stacklevel=stacklevel + 1)
+def warn_once(message: str) -> None:
+    """Give this warning if it was not given before in this process."""
+    warn(message)

@@ -14,7 +14,6 @@ import inspect
 import itertools
 import math
 import sys
-import warnings
 from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -25,6 +24,7 @@ from typing import Any
 
 from rushlight.aten.functional import _assert
 from rushlight.aten.strided import Tensor
+from rushlight.c10.exception import warn
 from rushlight.fx.graph import Graph
 from rushlight.fx.graph_module import GraphModule
 from rushlight.fx.node import map_aggregate
@@ -202,10 +202,9 @@ class Tracer(TracerBase):
         elif isinstance(value, BASE_TYPES) and not isinstance(value, Tensor):
             _assert(out == value, problem)
         else:
-            warnings.warn(
+            warn(
                 f"Was not able to add assertion to guarantee correct input {name} to specialized function. "
                 "It is up to the user to make sure that your inputs match the inputs you specialized the function with.",
-                stacklevel=4,
             )
         return value
 

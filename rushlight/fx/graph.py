@@ -12,10 +12,10 @@ import inspect
 import keyword
 import operator
 import re
-import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, cast
 
+from rushlight.c10.exception import warn
 from rushlight.fx.codegen import CUSTOM_BUILTINS, PythonCode, gen_python_code
 from rushlight.fx.node import (
     OPS,
@@ -202,7 +202,7 @@ class Graph:
                 operator.attrgetter(qualified_name)(self.owning_module)
         except AttributeError:
             what = "has no such attribute; add it with add_submodule, register_parameter or register_buffer"
-            warnings.warn(f"get_attr('{qualified_name}'): the owning GraphModule {what}", stacklevel=2)
+            warn(f"get_attr('{qualified_name}'): the owning GraphModule {what}")
         return self.create_node("get_attr", qualified_name, type_expr=type_expr)
 
     def call_module(self, module_name: str, args: Args = None, kwargs: Named = None, type_expr: Any = None) -> Node:
@@ -275,7 +275,7 @@ class Graph:
         if to_erase.graph is not self:
             raise RuntimeError(f"Attempting to remove {to_erase} from wrong graph!")
         if to_erase._erased:
-            warnings.warn(f"erase_node({to_erase}) on an already erased node", stacklevel=2)
+            warn(f"erase_node({to_erase}) on an already erased node")
             return
         to_erase._remove_from_list()
         to_erase._erased = True  # an iteration over the nodes may be at this node

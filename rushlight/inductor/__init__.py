@@ -12,11 +12,11 @@ autotuning, modes, sizes that are not known when compiling.
 
 # ruff: noqa: F401
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from rushlight.aot import aot_autograd
+from rushlight.c10.exception import warn
 from rushlight.inductor import (
     config,
     cudagraph_utils,
@@ -39,7 +39,7 @@ def compile_fx(module: Any, example_inputs: Sequence[Any]) -> Callable:
     try:
         compiler()
     except RuntimeError as error:
-        warnings.warn(f"rl.compile runs graphs uncompiled: {error}", stacklevel=2)
+        warn(f"rl.compile runs graphs uncompiled: {error}")
         return module
     return aot_autograd(module, example_inputs, compile_fx_inner)
 

@@ -1,13 +1,11 @@
 """The functions of neural networks, without state. In PyTorch: `torch/nn/functional.py`.
 
 Some are operators, declared with `python_module: nn`. Others are Python functions that call an operator: they take a string
-(`reduction="mean"`) if the operator takes a number, or choose between its in-place and its functional form. Left out: the
-warning for `size_average` and `reduce`, the deprecated forms of `reduction`.
+(`reduction="mean"`) if the operator takes a number, or choose between its in-place and its functional form.
 """
 
 import itertools
 import math
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,6 +15,7 @@ from rushlight.aten.native import losses
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.grad_mode import no_grad
 from rushlight.c10.dtypes import bool_, dtype
+from rushlight.c10.exception import warn
 from rushlight.c10.memory_formats import contiguous_format
 
 # Operators that need no Python function.
@@ -79,24 +78,24 @@ def tanh(input: Tensor) -> Tensor:
 
 
 def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: dtype | None = None) -> Tensor:
-    dim = _softmax_dim("softmax", input, _stacklevel) if dim is None else dim
+    dim = _softmax_dim("softmax", input) if dim is None else dim
     return functions.softmax(input, dim, dtype)
 
 
 def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: dtype | None = None) -> Tensor:
-    dim = _softmax_dim("log_softmax", input, _stacklevel) if dim is None else dim
+    dim = _softmax_dim("log_softmax", input) if dim is None else dim
     return functions.log_softmax(input, dim, dtype)
 
 
 def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: dtype | None = None) -> Tensor:
     """`softmax` of the negated input: the smallest element gets the largest probability."""
-    dim = _softmax_dim("softmin", input, _stacklevel) if dim is None else dim
+    dim = _softmax_dim("softmin", input) if dim is None else dim
     return functions.softmax(functions.neg(input), dim, dtype)
 
 
-def _softmax_dim(name: str, input: Tensor, stacklevel: int) -> int:
+def _softmax_dim(name: str, input: Tensor) -> int:
     """The default dimension if `dim` is None, which PyTorch deprecates."""
-    warnings.warn(f"Implicit dimension choice for {name} has been deprecated. Pass dim=...", stacklevel=stacklevel)
+    warn(f"Implicit dimension choice for {name} has been deprecated. Pass dim=...")
     return 0 if input.dim() in (0, 1, 3) else 1
 
 
@@ -157,7 +156,7 @@ def tanhshrink(input: Tensor) -> Tensor:
 def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:
     """A random choice with these logits that has a gradient. Source: `torch/nn/functional.py`, `gumbel_softmax`."""
     if eps != 1e-10:
-        warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
+        warn("`eps` parameter is deprecated and has no effect.")
     noise = -functions.empty_like(logits, memory_format=contiguous_format).exponential_().log()
     soft = ((logits + noise) / tau).softmax(dim)
     if not hard:
@@ -187,13 +186,13 @@ def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
 
 def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     if input.dim() not in (3, 4):
-        warnings.warn(f"dropout2d: Received a {input.dim()}-D input to dropout2d, which is deprecated.", stacklevel=2)
+        warn(f"dropout2d: Received a {input.dim()}-D input to dropout2d, which is deprecated.")
     return _drop("feature_dropout", input, p, training, inplace)  # images without a batch are taken for a batch
 
 
 def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     if input.dim() not in (4, 5):
-        warnings.warn(f"dropout3d: Received a {input.dim()}-D input to dropout3d, which is deprecated.", stacklevel=2)
+        warn(f"dropout3d: Received a {input.dim()}-D input to dropout3d, which is deprecated.")
     return _drop_channels(input, p, training, inplace, is_batch=input.dim() == 5)
 
 
@@ -465,7 +464,7 @@ def interpolate(
 
 
 def upsample(input: Tensor, size=None, scale_factor=None, mode="nearest", align_corners=None) -> Tensor:
-    warnings.warn("`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
+    warn("`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.")
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
@@ -526,10 +525,17 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
 REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
 
 
+def _legacy_reduction(size_average: bool | None, reduce: bool | None) -> str:
+    """The reduction that the older arguments mean. Source: `torch/nn/_reduction.py`, `legacy_get_string`."""
+    reduction = "none" if reduce is False else "sum" if size_average is False else "mean"
+    warn(f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.")
+    return reduction
+
+
 def _reduction(reduction: str, size_average: bool | None = None, reduce: bool | None = None) -> int:
     """The number of a reduction. Source: `torch/nn/_reduction.py`."""
     if size_average is not None or reduce is not None:
-        reduction = "none" if reduce is False else "sum" if size_average is False else "mean"
+        reduction = _legacy_reduction(size_average, reduce)
     if reduction not in REDUCTIONS:
         raise ValueError(f"{reduction} is not a valid value for reduction")
     return REDUCTIONS[reduction]
@@ -586,7 +592,7 @@ def _of_pair(
     if target.shape != input.shape:
         sizes = f"target size ({target.shape}) that is different to the input size ({input.shape})"
         remedy = "This broadcasts them. Please ensure they have the same size."
-        warnings.warn(f"Using a {sizes}. {remedy}", stacklevel=3)
+        warn(f"Using a {sizes}. {remedy}")
     if weight is not None and weight.shape != input.shape:
         raise ValueError("Weights and input must have the same size.")
     if target.shape != input.shape:
@@ -672,7 +678,7 @@ def kl_div(
 ) -> Tensor:
     """With the reduction "batchmean", the sum is divided by the size of the batch: this is the Kullback-Leibler divergence."""
     if reduction == "mean" and size_average is None and reduce is None:
-        warnings.warn("reduction: 'mean' divides by the number of elements, not of samples: 'batchmean'", stacklevel=2)
+        warn("reduction: 'mean' divides by the number of elements, not of samples: 'batchmean'")
     of_batch = reduction == "batchmean"
     number = _reduction("sum" if of_batch else reduction, size_average, reduce)
     loss = functions.kl_div(input, target, number, log_target=log_target)
@@ -825,9 +831,7 @@ def _canonical_mask(
     if mask.dtype is not bool_ and not mask.dtype.is_floating_point:
         raise AssertionError(f"only bool and floating types of {mask_name} are supported")
     if check_other and other_type is not None and mask.dtype is not other_type:
-        warnings.warn(
-            f"Support for mismatched {mask_name} and {other_name} is deprecated. Use same type.", stacklevel=3
-        )
+        warn(f"Support for mismatched {mask_name} and {other_name} is deprecated. Use same type.")
     if mask.dtype.is_floating_point:
         return mask
     return functions.zeros_like(mask, dtype=target_type).masked_fill_(mask, -math.inf)

@@ -6,7 +6,6 @@ Each function fills a tensor in place, without recording a graph, and returns it
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from functools import wraps
 
@@ -18,6 +17,7 @@ from rushlight.aten.native.random import Generator
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.grad_mode import no_grad
 from rushlight.c10.dtypes import bool_
+from rushlight.c10.exception import warn
 
 Rng = Generator | None  # None is the default generator
 
@@ -94,7 +94,7 @@ def trunc_normal_(
     if tensor.is_meta:
         return tensor
     if mean < a - 2 * std or mean > b + 2 * std:
-        warnings.warn("mean is more than 2 std from [a, b] in nn.init.trunc_normal_.", stacklevel=2)
+        warn("mean is more than 2 std from [a, b] in nn.init.trunc_normal_.")
     lower, upper = (math.erf((bound - mean) / std / math.sqrt(2)) / 2 for bound in (a, b))
     with no_grad():
         if upper - lower > 0.3:
@@ -174,7 +174,7 @@ def kaiming_normal_(
 
 def _kaiming_std(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> float | None:
     if 0 in tensor.shape:
-        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=3)
+        warn("Initializing zero-element tensors is a no-op")
         return None
     if mode.lower() not in ("fan_in", "fan_out"):
         raise ValueError(f"Mode {mode} not supported, please use one of ['fan_in', 'fan_out']")
@@ -229,7 +229,7 @@ def _deprecated(function: Callable) -> Callable:
     @wraps(function)
     def run(*args, **kwargs):
         message = f"`nn.init.{old_name}` is now deprecated in favor of `nn.init.{function.__name__}`."
-        warnings.warn(message, FutureWarning, stacklevel=2)
+        warn(message, FutureWarning)
         return function(*args, **kwargs)
 
     run.__name__ = old_name

@@ -15,7 +15,6 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -25,6 +24,7 @@ from torch.utils._pytree import tree_map_only
 from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
 
 from rushlight.aten.strided import contiguous_strides
+from rushlight.c10.exception import warn
 from rushlight.utils.child import run_in_child
 
 DEVICE = "rush"
@@ -335,7 +335,7 @@ def register_backend() -> None:
     if not _engine_knows_device():
         way_out = "start a new process, and register first"
         problem = f"a backward pass has run in this process already: none can run on {DEVICE} ({way_out})"
-        warnings.warn(problem, stacklevel=2)
+        warn(problem)
 
 
 def _register() -> None:

@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from types import FunctionType
 from typing import Any
-from warnings import warn
 from weakref import ref
 
+from rushlight.c10.exception import warn
 from rushlight.optim.optimizer import Optimizer
 
 EPOCH_DEPRECATION_WARNING = "The epoch parameter in `scheduler.step()` is deprecated"
@@ -56,7 +56,7 @@ class LRScheduler:
     def get_lr(self) -> list[float]:
         """The next learning rates. Only `step` may call it."""
         if not self._get_lr_called_within_step:
-            warn("To get the last learning rate computed by the scheduler, use `get_last_lr()`.", stacklevel=2)
+            warn("To get the last learning rate computed by the scheduler, use `get_last_lr()`.")
         return self._lrs()
 
     def _lrs(self) -> list[float]:
@@ -71,12 +71,12 @@ class LRScheduler:
         if self._step_count == 1:
             see = "See https://docs.pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"
             if not hasattr(self.optimizer.step, "_wrapped_by_lr_sched"):
-                warn(f"`optimizer.step()` has been overridden after the scheduler was made. {see}", stacklevel=2)
+                warn(f"`optimizer.step()` has been overridden after the scheduler was made. {see}")
             elif not getattr(self.optimizer, "_opt_called", False):
-                warn(f"Detected call of `lr_scheduler.step()` before `optimizer.step()`. {see}", stacklevel=2)
+                warn(f"Detected call of `lr_scheduler.step()` before `optimizer.step()`. {see}")
         self._step_count += 1
         if epoch is not None:
-            warn(EPOCH_DEPRECATION_WARNING, stacklevel=2)
+            warn(EPOCH_DEPRECATION_WARNING)
         self._update_lr(epoch)
 
     def _update_lr(self, epoch: int | None = None) -> None:

@@ -15,12 +15,12 @@ from copy import deepcopy
 from functools import wraps
 from itertools import chain
 from typing import Any
-from warnings import warn
 
 from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.grad_mode import enable_grad, no_grad
 from rushlight.autograd.graph import RemovableHandle
+from rushlight.c10.exception import warn
 from rushlight.c10.fast_paths import fast_form_of, fastest
 from rushlight.nn.parameter import zero_grad
 from rushlight.optim import _fused
@@ -75,7 +75,7 @@ def add_param_group(optimizer: Optimizer, param_group: dict[str, Any]) -> None:
 
 
 def _warn_of_duplicates() -> None:
-    warn("optimizer contains a parameter group with duplicate parameters", stacklevel=4)
+    warn("optimizer contains a parameter group with duplicate parameters")
 
 
 def state_dict(optimizer: Optimizer) -> dict[str, Any]:

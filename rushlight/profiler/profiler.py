@@ -12,7 +12,6 @@ import math
 import os
 import socket
 import time
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
 from functools import partial
@@ -22,6 +21,7 @@ from typing import Any
 from rushlight.autograd.profiler import BACKWARD_FUNCTION, USER_SCOPE, Recorder
 from rushlight.autograd.profiler_util import EventList
 from rushlight.c10.dispatch import Operator
+from rushlight.c10.exception import warn
 from rushlight.utils.flop_counter import operator_flops
 
 __all__ = ["ProfilerAction", "ProfilerActivity", "profile", "schedule", "schedule_action", "tensorboard_trace_handler"]
@@ -82,7 +82,7 @@ def schedule(
         problem = "active must be positive, the others not negative"
         raise AssertionError(f"Invalid profiler schedule arguments: {numbers}. {problem}")
     if warmup == 0:
-        warnings.warn("Profiler won't be using warmup, this can skew profiler results", stacklevel=2)
+        warn("Profiler won't be using warmup, this can skew profiler results")
     numbers = {"wait": wait, "warmup": warmup, "active": active, "repeat": repeat, "skip_first": skip_first}
     return partial(schedule_action, **numbers, skip_first_wait=skip_first_wait)
 

@@ -12,7 +12,6 @@ In PyTorch: `torch/utils/checkpoint.py`. Left out: debugging (`debug=True`), `Gr
 from __future__ import annotations
 
 import enum
-import warnings
 import weakref
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -30,6 +29,7 @@ from rushlight.autograd.grad_mode import enable_grad, is_grad_enabled
 from rushlight.autograd.graph import SavedTensor, save, saved_tensors_hooks, unpack_saved
 from rushlight.autograd.history import requires_grad
 from rushlight.c10.dispatch import DispatchMode, Operator, local, operators
+from rushlight.c10.exception import warn
 
 
 def repeatable(function: Callable, preserve_rng_state: bool) -> Callable:
@@ -56,7 +56,7 @@ class CheckpointFunction(Function):
     def forward(ctx: FunctionCtx, functions: tuple[Callable, Callable], *args: Any) -> Any:
         function, ctx.run = functions
         if not any(requires_grad(arg) for arg in args):
-            warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2)
+            warn("None of the inputs have requires_grad=True. Gradients will be None")
         ctx.args = [None if isinstance(arg, Tensor) else arg for arg in args]
         ctx.save_for_backward(*(arg if isinstance(arg, Tensor) else None for arg in args))
         return function(*args)
@@ -473,7 +473,7 @@ def checkpoint(
 def warn_about_use_reentrant(name: str) -> bool:
     """Warn that a call has no `use_reentrant`, and return its default, True."""
     problem = f"rushlight.utils.checkpoint.{name}: the use_reentrant parameter should be passed explicitly."
-    warnings.warn(f"{problem} use_reentrant=False is recommended; without it, use_reentrant is True.", stacklevel=3)
+    warn(f"{problem} use_reentrant=False is recommended; without it, use_reentrant is True.")
     return True
 
 

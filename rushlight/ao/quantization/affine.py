@@ -8,7 +8,6 @@ own, `torch.qint8`, and adds the zero point before it rounds. Left out: choosing
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -17,6 +16,7 @@ from rushlight.aten.generated import functions
 from rushlight.aten.native import creation
 from rushlight.aten.strided import Tensor
 from rushlight.c10.dtypes import REDUCED_FLOATING, dtype, float32, float64, int8, int32, int64, uint8
+from rushlight.c10.exception import warn
 from rushlight.c10.qschemes import per_tensor_affine, per_tensor_symmetric, qscheme
 from rushlight.library import Library
 
@@ -78,7 +78,7 @@ def check_min_max_valid(min_val: Tensor, max_val: Tensor) -> bool:
     Source: `torch/ao/quantization/utils.py`."""
     unset = min_val.numel() == 0 or max_val.numel() == 0
     if unset or (min_val.dim() == 0 and min_val.item() == float("inf") and max_val.item() == float("-inf")):
-        warnings.warn("must run observer before calling calculate_qparams. Returning default values.", stacklevel=2)
+        warn("must run observer before calling calculate_qparams. Returning default values.")
         return False
     if (min_val > max_val).any().item():
         raise AssertionError(f"min {min_val} should be less than max {max_val}")

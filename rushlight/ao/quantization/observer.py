@@ -7,7 +7,6 @@ are floating-point numbers, and state dicts of versions before 3.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -19,6 +18,7 @@ from rushlight.aten.generated import functions
 from rushlight.aten.native import creation
 from rushlight.aten.strided import Tensor, wrap_contiguous
 from rushlight.c10.dtypes import dtype, float32, int8, int32, uint8
+from rushlight.c10.exception import warn
 from rushlight.c10.qschemes import (
     per_channel_affine,
     per_channel_symmetric,
@@ -123,7 +123,7 @@ class UniformQuantizationObserverBase(ObserverBase):
             raise NotImplementedError(f"{name}'s qscheme only support {kind}_symmetric and {kind}_affine.")
         super().__init__(dtype, is_dynamic)
         if reduce_range:
-            warnings.warn("Please use quant_min and quant_max to specify the range for observers.", stacklevel=2)
+            warn("Please use quant_min and quant_max to specify the range for observers.")
         self.qscheme, self.reduce_range = qscheme, reduce_range
         self.register_buffer("eps", creation.tensor([eps]))
         if dtype not in affine.BOUNDS:
@@ -321,7 +321,7 @@ class HistogramObserver(UniformQuantizationObserverBase):
         x = x_orig.detach()
         low, high = functions.aminmax(x)
         if low.item() == -INF or high.item() == INF:
-            warnings.warn("torch.inf detected in input tensor, ignoring input", stacklevel=2)
+            warn("torch.inf detected in input tensor, ignoring input")
             x = x[x.abs() != INF]
             if x.numel() == 0:
                 return x_orig
@@ -361,7 +361,7 @@ class HistogramObserver(UniformQuantizationObserverBase):
 
     def calculate_qparams(self) -> tuple[Tensor, Tensor]:
         if self.min_val.item() == INF and self.max_val.item() == -INF:
-            warnings.warn("must run observer before calling calculate_qparams.", stacklevel=2)
+            warn("must run observer before calling calculate_qparams.")
             return creation.tensor([1.0]), creation.tensor([0])
         return self._calculate_qparams(*self._non_linear_param_search())
 

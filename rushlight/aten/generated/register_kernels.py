@@ -1591,12 +1591,7 @@ implement(
         self.roll(-1, dim) * other.roll(1, dim) - self.roll(1, dim) * other.roll(-1, dim)
     ),
 )
-implement(
-    "cross",
-    CompositeImplicitAutograd=lambda self, other, dim: functions.linalg_cross(
-        self, other, dim=next(d for d in range(self.dim()) if self.size(d) == 3) if dim is None else dim
-    ),
-)
+implement("cross", CompositeImplicitAutograd=lambda self, other, dim: linear_algebra.cross(self, other, dim))
 implement("batch_norm", CompositeImplicitAutograd=normalisation.batch_norm)
 implement("group_norm", CompositeImplicitAutograd=normalisation.group_norm)
 implement("layer_norm", CompositeImplicitAutograd=normalisation.layer_norm)

@@ -14,7 +14,6 @@ In PyTorch: `aten/src/ATen/native/Convolution.cpp`, `ConvolutionMM2d.cpp`, `Naiv
 """
 
 import math
-import warnings
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -26,6 +25,7 @@ from rushlight.aten.native.pointwise import widened
 from rushlight.aten.native.reductions import channel_sums
 from rushlight.aten.strided import Tensor, contiguous_strides, empty_strided, select, unsqueeze
 from rushlight.c10.dtypes import bool_
+from rushlight.c10.exception import warn_once
 from rushlight.c10.memory_formats import channels_last, channels_last_strides, suggest_memory_format
 
 Ints = Sequence[int]
@@ -80,7 +80,7 @@ def _pad_by_name(input: Tensor, weight: Tensor, stride: Ints, padding: str, dila
     total = [step * (size - 1) for step, size in zip(_expanded("dilation", dilation, ndim), weight.shape[2:])]
     if any(length % 2 for length in total):
         reason = "even kernel lengths and odd dilation may require a zero-padded copy of the input be created"
-        warnings.warn(f"Using padding='same' with {reason}", stacklevel=4)
+        warn_once(f"Using padding='same' with {reason}")
         input = functions.constant_pad_nd(input, [end for length in reversed(total) for end in (0, length % 2)])
     return input, [length // 2 for length in total]
 

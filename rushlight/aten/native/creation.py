@@ -5,7 +5,6 @@ In PyTorch: `aten/src/ATen/native/TensorFactories.cpp` and, for Python data, `to
 """
 
 import math
-import warnings
 from collections.abc import Iterator, Sequence
 from functools import partial, reduce
 from operator import index
@@ -24,6 +23,7 @@ from rushlight.aten.structured import resize_output
 from rushlight.c10 import dtypes
 from rushlight.c10.dispatch import local
 from rushlight.c10.dtypes import INTEGRAL, Scalar, as_dtype, dtype, get_default_dtype, int64, scalar_type
+from rushlight.c10.exception import warn, warn_once
 from rushlight.c10.memory_formats import (
     channels_last,
     channels_last_strides,
@@ -217,13 +217,13 @@ def tensor(
     Source: `torch/csrc/utils/tensor_new.cpp`, `internal_new_from_data`.
     """
     if isinstance(data, Tensor):
-        _warn_of_copy(stacklevel=3)
+        _warn_of_copy()
     return leaf(_tensor(data, dtype, device), requires_grad)
 
 
-def _warn_of_copy(stacklevel: int) -> None:
+def _warn_of_copy() -> None:
     clearer = "it is clearer to write x.detach().clone(), or x.detach().clone().requires_grad_()"
-    warnings.warn(f"tensor(x) copies a tensor without its history: {clearer}", stacklevel=stacklevel)
+    warn(f"tensor(x) copies a tensor without its history: {clearer}")
 
 
 def _tensor(data, dtype: dtype | type | None, device: Device) -> Tensor:
@@ -233,6 +233,8 @@ def _tensor(data, dtype: dtype | type | None, device: Device) -> Tensor:
     if isinstance(data, Tensor):
         target = device_type(device or data.device)
         return copy_(empty_strided(data.shape, strides_for(data, None), dtype or data.dtype, target), data)
+    if isinstance(data, list) and data and isinstance(data[0], np.ndarray):
+        warn_once("a tensor of a list of arrays is slow to make: use tensor(numpy.array(list))")
     sizes: list[int] = []
     first: Any = data
     while _is_sequence(first):
@@ -335,7 +337,7 @@ def frombuffer(buffer, *, dtype: dtype, count: int = -1, offset: int = 0, requir
         requested = f"requested buffer length ({count} * {size} bytes) after offset ({offset} bytes)"
         raise ValueError(f"{requested} must not be greater than actual buffer length ({length} bytes)")
     if view.readonly:
-        warnings.warn("The buffer is not writable, but the tensor on its memory is; copy it first", stacklevel=2)
+        warn_once("The buffer is not writable, but the tensor on its memory is; copy it first")
     return leaf(_share(np.frombuffer(buffer, dtype.numpy, count, offset)), requires_grad)
 
 
@@ -425,6 +427,7 @@ def tensor_type(self: Tensor, dtype: Any = None, non_blocking: bool = False, **_
 
 def set_default_tensor_type(t: Any) -> None:
     """Set the default dtype by a type of tensors. Source: `torch/csrc/tensor/python_tensor.cpp`."""
+    warn_once("set_default_tensor_type() is deprecated: use set_default_dtype() and set_default_device()")
     kind = TENSOR_TYPES.get(t, t)
     if not isinstance(kind, tensortype):
         raise TypeError("invalid type object: only floating-point types are supported as the default type")
@@ -444,7 +447,7 @@ def new_tensor(
 ) -> Tensor:
     """A new tensor with a copy of `data` and, by default, the dtype and the device of `self`."""
     if isinstance(data, Tensor):
-        _warn_of_copy(stacklevel=3)
+        _warn_of_copy()
     return leaf(_tensor(data, dtype or self.dtype, device or self.device), requires_grad)
 
 
@@ -502,7 +505,7 @@ def from_numpy(array: np.ndarray) -> Tensor:
     if not isinstance(array, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
     if not array.flags.writeable:
-        warnings.warn("The array is not writable, but the tensor on its memory is; .copy() it first", stacklevel=2)
+        warn_once("The array is not writable, but the tensor on its memory is; .copy() it first")
     return _share(array)
 
 
@@ -526,19 +529,24 @@ def _share(array: np.ndarray) -> Tensor:
     return Tensor(storage, array.shape, strides, 0, dtype)
 
 
+def typed_storage(self: Tensor) -> TypedStorage:
+    warn_once("TypedStorage is deprecated: use x.untyped_storage()")
+    return TypedStorage(self._storage, self.dtype)
+
+
 add_attributes(
     __array_wrap__=array_wrap,
     _base_tensor_ctor=base_tensor_ctor,
     new=tensor_new,
     new_tensor=new_tensor,
-    storage=lambda self: TypedStorage(self._storage, self.dtype),
+    storage=typed_storage,
     type=tensor_type,
 )
 
 
 def inclusive_range(start: Scalar, end: Scalar, step: Scalar, dtype: dtype | None, device) -> Tensor:
     """Like `arange`, with `end`, and of the default dtype. Source: `torch/csrc/autograd/python_torch_functions_manual.cpp`."""
-    warnings.warn("torch.range is deprecated: use torch.arange, which produces values in [start, end).", stacklevel=4)
+    warn("torch.range is deprecated: use torch.arange, which produces values in [start, end).")
     count = max(math.floor((end - start) / step) + 1, 0)
     numbers = functions.arange(count, dtype=dtypes.float64, device=device) * step + start
     return numbers.to(dtype or get_default_dtype())

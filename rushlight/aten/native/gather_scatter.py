@@ -6,7 +6,6 @@ In PyTorch: `aten/src/ATen/native/TensorShape.cpp` (`cat`, `repeat`), `TensorAdv
 Left out: all reductions of `scatter` but "add" and "multiply".
 """
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -23,6 +22,7 @@ from rushlight.aten.structured import Output, Structured, allocate, resize_outpu
 from rushlight.c10 import dispatch
 from rushlight.c10.dispatch import local
 from rushlight.c10.dtypes import Scalar, bool_, can_cast, common_dtype, int32, int64, intp, uint8
+from rushlight.c10.exception import warn
 from rushlight.c10.fast_paths import fast_form_of
 from rushlight.c10.memory_formats import channels_last, channels_last_strides, contiguous_format, suggest_memory_format
 from rushlight.library import is_overridden
@@ -434,7 +434,7 @@ def _expand_masks(self: Tensor, indices: Sequence[Tensor | None]) -> list[Tensor
             result.append(index)
             continue
         if index.dtype is uint8:
-            warnings.warn("a mask of dtype uint8 is deprecated; use bool", stacklevel=2)
+            warn("a mask of dtype uint8 is deprecated; use bool")
         _check_mask(self, index, len(result))
         if index.is_meta:
             raise NotImplementedError("the number of true elements of a mask on the device meta is unknown")
@@ -631,7 +631,7 @@ def one_hot(self: Tensor, num_classes: int = -1) -> Tensor:
 
 def warn_if_expanded(name: str, self: Tensor) -> None:
     if 0 in self.stride() and strided.has_internal_overlap(self.shape, self.stride()):
-        warnings.warn(f"{name} on an expanded tensor is deprecated; clone() it first", stacklevel=3)
+        warn(f"{name} on an expanded tensor is deprecated; clone() it first")
 
 
 def broadcast_copy(self: Tensor, mask: Tensor) -> Tensor:

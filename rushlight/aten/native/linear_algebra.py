@@ -24,6 +24,7 @@ from rushlight.aten.strided import Tensor, infer_size, plain_alias, plain_stride
 from rushlight.aten.structured import Output, Structured, allocate, planned_by_value, resize_output
 from rushlight.c10.dispatch import local
 from rushlight.c10.dtypes import FLOATING, INTEGRAL, REDUCED_FLOATING, Scalar, bool_, dtype, float16, int32, promote_any
+from rushlight.c10.exception import warn_once
 from rushlight.c10.fast_paths import fast_form_of
 from rushlight.c10.storage import Size
 
@@ -426,6 +427,14 @@ def inv_ex(A: Tensor, check_errors: bool = False) -> tuple[Tensor, ...]:  # noqa
             problem = "linalg.inv: The inversion could not be completed because the input matrix is singular."
             raise _LinAlgError(problem) from None
     return inverse, functions.zeros(A.shape[:-2], dtype=int32, device=A.device)
+
+
+def cross(self: Tensor, other: Tensor, dim: int | None) -> Tensor:
+    """The products of vectors along `dim`, by default the first dimension of size 3."""
+    if dim is None:
+        warn_once("cross without dim is deprecated: give dim, or use linalg.cross, whose default is the last one")
+        dim = next(d for d in range(self.dim()) if self.size(d) == 3)
+    return functions.linalg_cross(self, other, dim=dim)
 
 
 def trace(self: Tensor) -> Tensor:

@@ -307,7 +307,7 @@ def where_meta(condition: Tensor, self: Operand, other: Operand) -> Output:
     if condition.dtype not in (bool_, dtypes.uint8):
         raise RuntimeError(f"where expected condition to be a boolean tensor, but got one of {condition.dtype.name}")
     if condition.dtype is dtypes.uint8:
-        warn_once("where with a condition of uint8 is deprecated: make it bool", stacklevel=4)
+        warn_once("where with a condition of uint8 is deprecated: make it bool")
     common, sizes = common_dtype(self, other), iterator.common_sizes(condition, self, other)
     for choice in self, other:
         if not isinstance(choice, Tensor):

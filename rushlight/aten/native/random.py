@@ -13,7 +13,6 @@ except for rounding: 1e-6 of the standard deviation in float32. Left out: other 
 from __future__ import annotations  # numpy imports its generators lazily
 
 import os
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -28,6 +27,7 @@ from rushlight.aten.structured import Output, allocate, check_floating, resize_,
 from rushlight.c10 import dtypes, storage
 from rushlight.c10.dispatch import BIT, excluding
 from rushlight.c10.dtypes import FLOATING, REDUCED_FLOATING, bool_, dtype, float32, float64, int64, numpy_finfo
+from rushlight.c10.exception import warn
 from rushlight.c10.fast_paths import fastest
 
 __all__ = ["Generator", "default_generator", "manual_seed", "initial_seed", "seed", "get_rng_state", "set_rng_state"]
@@ -382,7 +382,7 @@ def _check_in_range(dtype: dtype, *bounds: int) -> None:
         if dtype.category == FLOATING and abs(bound) > _largest(dtype):
             bounds = f"{name} is out of bounds [-(2^{digits(dtype)}), 2^{digits(dtype)}]. Due to precision limitations"
             support = "can support discrete uniform distribution only within this range."
-            warnings.warn(f"{bounds} {dtype.name} {support}", stacklevel=2)
+            warn(f"{bounds} {dtype.name} {support}")
 
 
 # New tensors ---------------------------------------------------------------------------------------------------------

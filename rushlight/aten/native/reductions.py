@@ -35,6 +35,7 @@ from rushlight.c10.dtypes import (
     intp,
     uint8,
 )
+from rushlight.c10.exception import warn
 from rushlight.c10.fast_paths import fast_form_of
 
 Dims = Sequence[int] | None  # None, and mostly (), for all dimensions
@@ -197,10 +198,13 @@ def variance(self: Tensor, dims: Dims, correction: Scalar | None, keepdim: bool)
     """The sum of the squared distances from the mean, in double precision, divided by the number of elements minus `correction`
     (by default 1)."""
     array = self._array.astype(np.float64, copy=False)
-    correction = 1 if correction is None else correction
-    distances = array - np.true_divide(array.sum(axes(self, dims), keepdims=True), count(self, dims))
-    squares = (distances * distances).sum(axes(self, dims), keepdims=keepdim)
-    return np.true_divide(squares, max(count(self, dims) - correction, 0))
+    degrees = count(self, dims) - (1 if correction is None else correction)
+    if degrees <= 0:
+        warn("std and var: degrees of freedom is <= 0: correction should be less than the number of elements")
+    with np.errstate(divide="ignore", invalid="ignore"):
+        distances = array - np.true_divide(array.sum(axes(self, dims), keepdims=True), count(self, dims))
+        squares = (distances * distances).sum(axes(self, dims), keepdims=keepdim)
+        return np.true_divide(squares, max(degrees, 0))
 
 
 @partial(Structured, meta_var)
@@ -219,7 +223,8 @@ def spread_and_mean(function: Callable, self: Tensor, dim: Dims, correction, kee
     if not self.is_meta:
         spread._array[...] = function(variance(self, dim, correction, keepdim))
         array = self._array.astype(np.float64, copy=False)
-        mean._array[...] = array.sum(axes(self, dim), keepdims=keepdim) / np.float64(count(self, dim))
+        with np.errstate(invalid="ignore"):
+            mean._array[...] = array.sum(axes(self, dim), keepdims=keepdim) / np.float64(count(self, dim))
     return spread, mean
 
 

@@ -16,6 +16,7 @@ from rushlight.aten.native.reductions import comparable, one_of_each_line, value
 from rushlight.aten.strided import Tensor, strides_for, wrap_contiguous, wrap_dim
 from rushlight.aten.structured import Output, allocate
 from rushlight.c10.dtypes import int32, int64
+from rushlight.c10.exception import warn_once
 
 # Sorted elements ------------------------------------------------------------------------------------------------------
 
@@ -179,6 +180,13 @@ def mode(self: Tensor, dim: int, keepdim: bool) -> tuple[Tensor, ...]:
 
 def searchsorted(edges: Tensor, self: Tensor, out_int32: bool, right: bool, sorter: Tensor | None) -> Tensor:
     """Where each element belongs in the sorted rows of `edges`, before equal ones or, if `right`, after them."""
+    if edges.dim() != 1 and edges.shape[:-1] != self.shape[:-1]:
+        raise RuntimeError(
+            "searchsorted: all sizes of the boundaries and of the values but the last should be the same"
+        )
+    for name, tensor in (("input value", self), ("boundary", edges), ("sorter", sorter)):
+        if not (tensor is None or tensor.is_contiguous()):
+            warn_once(f"searchsorted: the {name} tensor is not contiguous, so it is copied")
     edges = edges if sorter is None else edges.gather(-1, sorter)
     side: Any = "right" if right else "left"
     rows, values = edges._array, self._array

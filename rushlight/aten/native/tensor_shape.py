@@ -4,7 +4,6 @@ In PyTorch: `aten/src/ATen/native/TensorShape.cpp` (`hstack`, `meshgrid`), `Tens
 `Repeat.cpp`.
 """
 
-import warnings
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -13,6 +12,7 @@ from rushlight.aten.generated import functions
 from rushlight.aten.native.creation import from_numpy
 from rushlight.aten.strided import Tensor, wrap_dim
 from rushlight.c10.dtypes import int32, int64
+from rushlight.c10.exception import warn_once
 from rushlight.c10.memory_formats import contiguous_format, memory_format, suggest_memory_format
 
 # At least so many dimensions -----------------------------------------------------------------------------------------
@@ -66,7 +66,7 @@ dstack, column_stack = stacked("dstack", atleast_3d, 2), stacked("column_stack",
 
 def meshgrid(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
     problem = "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument."
-    warnings.warn(problem, stacklevel=4)
+    warn_once(problem)
     return meshgrid_indexing(tensors, "ij")
 
 

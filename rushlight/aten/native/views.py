@@ -391,7 +391,7 @@ def numpy_T(self: Tensor) -> Tensor:
     """All dimensions in reverse order."""
     if self.dim() != 2:
         which = "other than 2 dimensions: use x.mT for batches of matrices" if self.dim() else "no dimensions"
-        warn_once(f"`x.T` is deprecated for tensors with {which}", stacklevel=3)
+        warn_once(f"`x.T` is deprecated for tensors with {which}")
     return functions.permute(self, tuple(range(self.dim()))[::-1])
 
 
@@ -400,7 +400,7 @@ def mT(self: Tensor) -> Tensor:
     if self.dim() == 1:
         raise RuntimeError("tensor.mT is only supported on matrices or batches of matrices. Got 1-D tensor.")
     if self.dim() == 0:
-        warn_once("`x.mT` is deprecated for tensors without dimensions, which it returns unchanged", stacklevel=3)
+        warn_once("`x.mT` is deprecated for tensors without dimensions, which it returns unchanged")
         return self
     return functions.transpose(self, -2, -1)
 

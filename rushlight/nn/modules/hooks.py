@@ -5,13 +5,13 @@ A module is not a node of the graph: its `forward` may make one node or a hundre
 that leave it. In PyTorch: `torch/utils/hooks.py`.
 """
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.function import Function
 from rushlight.autograd.grad_mode import is_grad_enabled
+from rushlight.c10.exception import warn
 
 
 class BackwardHookFunction(Function):
@@ -51,7 +51,7 @@ class BackwardHook:
     def setup_output_hook(self, result: Any) -> Any:
         if not isinstance(result, (Tensor, tuple)):
             problem = "module output should be a Tensor or a tuple of Tensors for backward hooks to be called"
-            warnings.warn(f"{problem}, but it is {type(result)}", stacklevel=3)
+            warn(f"{problem}, but it is {type(result)}")
             return result
         outputs = result if isinstance(result, tuple) else (result,)
         self.output_count = len(outputs)
@@ -78,7 +78,7 @@ class BackwardHook:
             self.grad_outputs = _apply_hook_result(self.grad_outputs, changed, "grad_output")
         grad_outputs = self.grad_outputs
         if self.inputs is None:  # backward will not reach the arguments
-            warnings.warn("a full backward hook gets no `grad_inputs`, because no input requires grad", stacklevel=3)
+            warn("a full backward hook gets no `grad_inputs`, because no input requires grad")
             for hook in self.hooks:
                 changed = hook(self.module, (None,) * self.count, grad_outputs)
                 nothing = isinstance(changed, tuple) and all(grad is None for grad in changed)

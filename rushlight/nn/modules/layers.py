@@ -9,7 +9,6 @@ The computation of a layer is in `nn/functional.py` and its operators. Here are 
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +17,7 @@ from rushlight.aten.native import creation
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.grad_mode import no_grad
 from rushlight.c10.dtypes import int64
+from rushlight.c10.exception import warn
 from rushlight.nn import functional as F
 from rushlight.nn import init
 from rushlight.nn.modules.module import Module, unusual
@@ -346,7 +346,7 @@ class _InstanceNorm(_BatchNorm):
             what = f"input's size at dim=1 to match num_features ({self.num_features}), but got: {input.size(1)}"
             if self.affine:
                 raise ValueError(f"expected {what}.")
-            warnings.warn(f"expected {what}, which has no effect because affine=False", stacklevel=2)
+            warn(f"expected {what}, which has no effect because affine=False")
         of_input, momentum = self.training or not self.track_running_stats, self.momentum or 0.0
         running = self.running_mean, self.running_var
         return F.instance_norm(input, *running, self.weight, self.bias, of_input, momentum, self.eps)

@@ -4,12 +4,12 @@ In PyTorch: `torch/nn/modules/rnn.py`. Left out: weights in one piece of memory 
 """
 
 import math
-import warnings
 from typing import Any
 
 from rushlight.amp.autocast_mode import is_autocast_enabled
 from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor
+from rushlight.c10.exception import warn
 from rushlight.nn import init
 from rushlight.nn.modules.module import Module, unusual
 from rushlight.nn.parameter import Device, Dtype, Parameter
@@ -70,7 +70,7 @@ class RNNBase(_Recurrent):
         if isinstance(dropout, bool) or not isinstance(dropout, (int, float)) or not 0 <= dropout <= 1:
             raise ValueError("dropout should be a number in range [0, 1]: the probability of an element being zeroed")
         if dropout > 0 and self.num_layers == 1:
-            warnings.warn(f"dropout is between layers: dropout={dropout} has no effect on one layer", stacklevel=4)
+            warn(f"dropout is between layers: dropout={dropout} has no effect on one layer")
         for name, kind in (("bias", bool), ("batch_first", bool), ("input_size", int), ("hidden_size", int)):
             if not isinstance(getattr(self, name), kind):
                 raise TypeError(f"{name} should be of type {kind.__name__}, got: {type(getattr(self, name)).__name__}")

@@ -75,7 +75,7 @@ define(
         "GELU": lambda approximate="none": F.gelu,
         "LeakyReLU": lambda negative_slope=0.01, inplace=False: F.leaky_relu,
         "LogSigmoid": lambda: F.logsigmoid,
-        "LogSoftmax": lambda dim=None: partial(F.log_softmax, _stacklevel=5),
+        "LogSoftmax": lambda dim=None: F.log_softmax,
         "Mish": lambda inplace=False: F.mish,
         "PixelShuffle": lambda upscale_factor: F.pixel_shuffle,
         "PixelUnshuffle": lambda downscale_factor: F.pixel_unshuffle,
@@ -83,8 +83,8 @@ define(
         "SELU": lambda inplace=False: F.selu,
         "SiLU": lambda inplace=False: F.silu,
         "Sigmoid": lambda: functions.sigmoid,
-        "Softmax": lambda dim=None: partial(F.softmax, _stacklevel=5),
-        "Softmin": lambda dim=None: partial(F.softmin, _stacklevel=5),
+        "Softmax": lambda dim=None: F.softmax,
+        "Softmin": lambda dim=None: F.softmin,
         "Softplus": lambda beta=1.0, threshold=20.0: F.softplus,
         "Softsign": lambda: F.softsign,
         "Tanh": lambda: functions.tanh,
@@ -293,7 +293,7 @@ class _Loss(_Silent, row=lambda size_average=None, reduce=None, reduction="mean"
     def convert(self, settings: dict[str, Any]) -> dict[str, Any]:
         size_average, reduce = settings.pop("size_average", None), settings.pop("reduce", None)
         if size_average is not None or reduce is not None:
-            settings["reduction"] = "none" if reduce is False else "sum" if size_average is False else "mean"
+            settings["reduction"] = F._legacy_reduction(size_average, reduce)
         for name in {"weight", "pos_weight"} & {*settings}:
             self.register_buffer(name, settings.pop(name))
         return settings

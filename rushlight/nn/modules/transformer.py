@@ -6,12 +6,12 @@ The computation is in `multi_head_attention_forward` of `nn/functional.py`. In P
 
 import copy
 import math
-import warnings
 from collections.abc import Callable
 
 from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.grad_mode import is_grad_enabled
+from rushlight.c10.exception import warn
 from rushlight.nn import functional as F
 from rushlight.nn import init
 from rushlight.nn.modules.containers import ModuleList
@@ -195,9 +195,7 @@ class TransformerEncoder(Module):
         reason = _why_not_nested(encoder_layer)
         self.use_nested_tensor = enable_nested_tensor and not reason
         if enable_nested_tensor and reason:
-            warnings.warn(
-                f"enable_nested_tensor is True, but self.use_nested_tensor is False because {reason}", stacklevel=2
-            )
+            warn(f"enable_nested_tensor is True, but self.use_nested_tensor is False because {reason}")
 
     def forward(
         self, src: Tensor, mask: Tensor | None = None, src_key_padding_mask: Tensor | None = None,

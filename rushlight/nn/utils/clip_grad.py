@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterable
 from types import GeneratorType
 
@@ -14,6 +13,7 @@ from rushlight.aten.generated import functions
 from rushlight.aten.native import creation
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.grad_mode import no_grad
+from rushlight.c10.exception import warn
 
 Tensors = Tensor | Iterable[Tensor]
 
@@ -90,13 +90,13 @@ def clip_grad_norm_(
 
 
 def _warn_of_nothing() -> None:
-    warnings.warn("`parameters` is an empty generator: no gradient will be clipped", stacklevel=3)
+    warn("`parameters` is an empty generator: no gradient will be clipped")
 
 
 def clip_grad_norm(*args, **kwargs) -> Tensor:
     """The older name of `clip_grad_norm_`."""
     new = "`torch.nn.utils.clip_grad_norm_`"
-    warnings.warn(f"`torch.nn.utils.clip_grad_norm` is now deprecated in favor of {new}.", FutureWarning, stacklevel=2)
+    warn(f"`torch.nn.utils.clip_grad_norm` is now deprecated in favor of {new}.", FutureWarning)
     return clip_grad_norm_(*args, **kwargs)
 
 

@@ -3,11 +3,11 @@
 In PyTorch: `torch/nn/utils/weight_norm.py`. Left out: `spectral_norm`.
 """
 
-import warnings
 from typing import Any, TypeVar
 
 from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor
+from rushlight.c10.exception import warn
 from rushlight.nn.modules.module import Module
 from rushlight.nn.parameter import Parameter
 
@@ -40,7 +40,7 @@ class WeightNorm:
 def weight_norm(module: AnyModule, name: str = "weight", dim: int | None = 0) -> AnyModule:
     """Source: `torch/nn/utils/weight_norm.py`, `weight_norm`."""
     new = "`torch.nn.utils.parametrizations.weight_norm`"
-    warnings.warn(f"`torch.nn.utils.weight_norm` is deprecated in favor of {new}.", FutureWarning, stacklevel=2)
+    warn(f"`torch.nn.utils.weight_norm` is deprecated in favor of {new}.", FutureWarning)
     WeightNorm(module, name, -1 if dim is None else dim)
     return module
 

@@ -6,12 +6,12 @@ In PyTorch: `torch/utils/data/dataloader.py`. Left out: pinned memory, results o
 import math
 import os
 import sys
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from itertools import repeat
 from typing import Any, Generic
 
 from rushlight.aten.native.random import Generator
+from rushlight.c10.exception import warn
 from rushlight.utils.data.collate import default_collate, default_convert
 from rushlight.utils.data.dataset import Dataset, Fetch, IterableDataset, T, _BaseDataLoaderIter
 from rushlight.utils.data.sampler import BatchSampler, RandomSampler, SequentialSampler, draw_seed
@@ -90,7 +90,7 @@ class DataLoader(Generic[T]):
         most = len(affinity(0)) if affinity else os.cpu_count() or 0
         if self.num_workers > most:
             problem = f"This DataLoader will create {self.num_workers} worker processes, but this system has"
-            warnings.warn(f"{problem} {most} processors for them: more workers can make it slow", stacklevel=3)
+            warn(f"{problem} {most} processors for them: more workers can make it slow")
 
     @property
     def index_sampler(self) -> Iterable:

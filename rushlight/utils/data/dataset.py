@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import accumulate, islice
 from typing import Any, Generic, NamedTuple, TypeVar
-from warnings import warn
 
 from rushlight.aten.generated import functions
 from rushlight.aten.native.random import Generator, default_generator
 from rushlight.aten.native.views import CPU_TENSOR, is_watched
 from rushlight.aten.strided import Tensor, wrap_contiguous
+from rushlight.c10.exception import warn
 from rushlight.c10.fast_paths import fast_form_of, fastest
 from rushlight.library import is_overridden
 from rushlight.utils.data.collate import default_collate
@@ -179,7 +179,7 @@ class _BaseDataLoaderIter(Iterator):
     def __init__(self, loader: Any) -> None:
         if loader.pin_memory:
             problem = "'pin_memory' argument is set as true but no accelerator is found"
-            warn(f"{problem}: the batches are in ordinary memory", stacklevel=3)
+            warn(f"{problem}: the batches are in ordinary memory")
         self._dataset, self._sampler, self._num_workers = loader.dataset, loader.index_sampler, loader.num_workers
 
     def _reset(self, loader: Any) -> None:
@@ -193,7 +193,6 @@ class _BaseDataLoaderIter(Iterator):
             replica = " For multiprocessing data-loading, this happens if each worker yields all samples."
             warn(
                 f"{problem}, but {self._num_yielded} samples have been fetched.{replica if self._num_workers else ''}",
-                stacklevel=2,
             )
         return data
 
@@ -241,7 +240,7 @@ def random_split(
         for i in range(length - sum(lengths)):
             lengths[i % len(lengths)] += 1
         if 0 in lengths:
-            warn(f"a part is empty: the lengths are {lengths}", stacklevel=2)
+            warn(f"a part is empty: the lengths are {lengths}")
     if sum(lengths) != length:
         raise ValueError("Sum of input lengths does not equal the length of the input dataset!")
     order = functions.randperm(sum(lengths), generator=generator).tolist()

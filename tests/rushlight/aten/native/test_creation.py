@@ -12,6 +12,7 @@ from sweep import in_one_test
 
 import rushlight as rl
 from rushlight.c10 import dtypes
+from rushlight.c10.exception import warn_once
 
 NAMES = [None] + [each.name for each in dtypes.ALL]
 numbers = st.one_of(st.booleans(), st.integers(-300, 300), st.floats(-100, 100, width=16), st.just(float("nan")))
@@ -124,6 +125,7 @@ def test_from_numpy_keeps_the_array_alive_and_lets_it_go():
 def test_from_numpy_warns_of_a_read_only_array():
     array = np.arange(3)
     array.flags.writeable = False
+    warn_once.cache_clear()
     with pytest.warns(UserWarning):
         rl.from_numpy(array)
 
