@@ -62,14 +62,16 @@ __version__ = "0.1.0"
 
 def __getattr__(name: str):
     if PathFinder.find_spec(f"rushlight.{name}", __path__):  # only some programs compile, draw or need real torch
-        return import_module(f"rushlight.{name}")
+        return import_module(f"{__name__}.{name}")  # which may be `torch`: see `course/as_torch.py`
     if name == "compile":
-        return import_module("rushlight.dynamo").compile
+        return import_module(f"{__name__}.dynamo").compile
     from rushlight.course.short_names import SHORT_NAMES
 
     if name in SHORT_NAMES:
         return import_module(f"rushlight.{SHORT_NAMES[name]}")
-    raise AttributeError(f"module 'rushlight' has no {name!r}: rushlight leaves it out, or PyTorch has no such name")
+    raise AttributeError(
+        f"module {__name__!r} has no attribute {name!r}: rushlight leaves it out, or PyTorch has no such name"
+    )
 
 
 def _load_library(source: str):

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
-from types import ModuleType, SimpleNamespace
+from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any, NoReturn
 
 from rushlight.c10 import storage
@@ -34,6 +34,17 @@ def refuses(error: type[Exception], message: str) -> Callable[..., NoReturn]:
         raise error(message)
 
     return refuse
+
+
+def own_functions(module: str, names: dict[str, Any]) -> dict[str, Any]:
+    """The names, where each name has a function of its own, of this module, in place of one that several names share."""
+    names = {**names}
+    for name, value in names.items():
+        if isinstance(value, FunctionType) and value.__name__ != name:
+            names[name] = FunctionType(value.__code__, value.__globals__, name, value.__defaults__, value.__closure__)
+            names[name].__kwdefaults__ = value.__kwdefaults__
+            names[name].__module__, names[name].__qualname__ = module, name
+    return names
 
 
 @contextmanager
@@ -121,5 +132,5 @@ _MODULES: dict[str, dict[str, Any]] = {
 for _name, _names in _MODULES.items():
     _parent, _, _last = f"rushlight.{_name}".rpartition(".")
     _module = sys.modules[f"rushlight.{_name}"] = ModuleType(f"rushlight.{_name}", f"Names of `torch.{_name}`.")
-    _module.__dict__.update(_names)
+    _module.__dict__.update(own_functions(_module.__name__, _names))
     setattr(import_module(_parent), _last, _module)

@@ -171,7 +171,7 @@ def python_stack() -> list[str]:
     frame, lines = sys._getframe(1), []
     while frame is not None:
         code, module = frame.f_code, frame.f_globals.get("__name__", "")
-        if not module.startswith("rushlight.") and module != "contextlib":
+        if not module.startswith(("rushlight.", "torch.")) and module != "contextlib":
             lines.append(f"{code.co_filename}({frame.f_lineno}): {code.co_name}")
         frame = frame.f_back
     return lines

@@ -19,19 +19,28 @@ import re
 import sys
 import sysconfig
 import traceback
+import warnings
 from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib import import_module, metadata
 from importlib.machinery import ModuleSpec, PathFinder
 from multiprocessing import spawn
 from pathlib import Path
-from types import ModuleType, SimpleNamespace, TracebackType
+from types import FunctionType, ModuleType, SimpleNamespace, TracebackType
 from typing import Any
 
 import rushlight
 
 OTHER_NAMES = {"_dynamo": "dynamo", "_inductor": "inductor", "_functorch": "aot", "functional": ""}
-NAMED = "Tensor Size dtype device layout memory_format qscheme finfo iinfo"  # classes of `torch` itself
+NAMED = (
+    "Tensor Size dtype device layout memory_format qscheme finfo iinfo OutOfMemoryError"  # classes of `torch` itself
+)
+DEFINED_IN = {  # classes of which the files do not tell the module
+    "aten.native.creation.tensortype": "torch", "aten.native.random.Generator": "torch._C", "linalg.LinAlgError": "torch._C",
+    "c10.storage.UntypedStorage": "torch.storage", "c10.storage.TypedStorage": "torch.storage",
+    "autograd.function.FunctionCtx": "torch.autograd.function", "autograd.graph.RemovableHandle": "torch.utils.hooks",
+    "nn.modules.hooks.BackwardHook": "torch.utils.hooks",
+}  # fmt: skip
 BUILT_ON_TORCH = ("torchvision", "torchaudio", "torchtext")  # the best known packages, which may not be installed
 INSTALLED = tuple(sysconfig.get_path(name) for name in ("purelib", "platlib"))
 HERE = str(Path(rushlight.__file__).parent)
@@ -53,7 +62,6 @@ def install() -> None:
         if package.startswith("rushlight.") and getattr(sys.modules[package], name, module) is not module:
             sys.modules[torch_name(path)] = module
     sys.meta_path.insert(0, SimpleNamespace(find_spec=_find_torch))
-    sys.meta_path.append(SimpleNamespace(find_spec=_find_from))
     sys.excepthook = _report
     command, ours = spawn.get_command_line, "from rushlight.course import as_torch; as_torch.install(); from multi"
     spawn.get_command_line = lambda **options: [  # of a process that the program starts
@@ -65,17 +73,17 @@ def install() -> None:
     named = [getattr(rushlight, name) for name in NAMED.split()]
     for kind in named:
         kind.__module__ = "torch"
-    for kind in named[1:]:
+    for kind in named[1:-1]:
         kind.__repr__ = lambda self, plain=kind.__repr__: plain(self).replace("rushlight.", "torch.", 1)
-    _name_class(rushlight.Generator, "torch._C")
-    _name_class(rushlight.UntypedStorage, "torch.storage")
-    _name_class(rushlight.c10.storage.TypedStorage, "torch.storage")
     for kind in rushlight.return_types.all_return_types:
         kind.__module__ = "torch.return_types"
     for kind in rushlight.autograd.graph.Node.__subclasses__():
         kind.__module__ = "builtins"
-    _name_class(rushlight.autograd.function.FunctionCtx, "torch.autograd.function")
-    _name_classes()
+    for path, module in DEFINED_IN.items():
+        package, _, name = path.rpartition(".")
+        _name_class(getattr(import_module(f"rushlight.{package}"), name), module)
+    _name_all()
+    warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"torch\.")  # as `rushlight/__init__.py` does
 
 
 class TorchVersion(str):
@@ -99,7 +107,7 @@ def _find_torch(name: str, path: Any = None, target: Any = None) -> ModuleSpec |
     ours = ".".join(filter(None, ("rushlight", OTHER_NAMES.get(head, head) + dot + tail)))
     try:
         module = import_module(ours)
-        _name_classes()
+        _name_all()
         return _spec(name, module)
     except ModuleNotFoundError as error:
         if not f"{ours}.".startswith(f"{error.name}."):
@@ -108,24 +116,32 @@ def _find_torch(name: str, path: Any = None, target: Any = None) -> ModuleSpec |
     return _spec(name, left_out(name)) if is_there or is_there is None and name.count(".") == 1 else None
 
 
-def _find_from(name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-    """An empty module for `from torch import onnx`, which Python imports as `rushlight.onnx`, if PyTorch has such a module."""
-    there = name.startswith("rushlight.") and _torch_has_module(name)
-    return _spec(name, left_out(name.replace("rushlight", "torch", 1))) if there else None
+def _name_all() -> None:
+    """Name each module of rushlight that is imported as PyTorch does, if PyTorch has it, and the classes and functions in it."""
+    for path in [*sys.modules]:
+        if path.partition(".")[0] == "rushlight":
+            _name_module(path)
 
 
-def _name_classes() -> None:
-    """Give the classes of rushlight the modules that they have in PyTorch, by the files of PyTorch's package."""
-    for path, module in [*sys.modules.items()]:
-        if path.startswith("rushlight.") and path.count(".") > 1:
-            files = _class_files(torch_name(path).rpartition(".")[0])
-            for name, kind in vars(module).items():
-                if isinstance(kind, type) and kind.__module__ == path and name in files:
-                    _name_class(kind, files[name])
+@cache
+def _name_module(path: str) -> None:
+    module, named = sys.modules[path], torch_name(path)
+    files, there = _files_of(named), _torch_has_module(path)
+    if there and module.__name__ == path:
+        module.__name__ = named
+    for name, value in [*vars(module).items()]:
+        if isinstance(value, (type, FunctionType)) and value.__module__ == path:
+            if name in files:
+                _name_class(value, files[name])
+            elif there and isinstance(value, FunctionType):
+                value.__module__ = named
 
 
-def _name_class(kind: type, module: str) -> None:
-    """Give a class its module in PyTorch. If that is no file of rushlight, a module is made, which has the class."""
+def _name_class(kind: type | FunctionType, module: str) -> None:
+    """Give a class or a function its module in PyTorch. If that is no file of rushlight, a module is made, which has it."""
+    for member in vars(kind).values():
+        if isinstance(member, FunctionType) and member.__module__ == kind.__module__:
+            member.__module__ = module
     kind.__module__ = module
     if f"rushlight{module.removeprefix('torch')}" not in sys.modules:
         made = sys.modules.setdefault(module, left_out(module))
@@ -135,15 +151,25 @@ def _name_class(kind: type, module: str) -> None:
             vars(sys.modules[f"rushlight{package.removeprefix('torch')}"]).setdefault(last, made)
 
 
+def _files_of(path: str) -> dict[str, str]:
+    """The module of each class and function that PyTorch defines near the module `path`. The nearest file comes first."""
+    package, _, _ = path.rpartition(".")
+    return (
+        {**_defined_in(package, "*.py"), **_defined_in(path, "*.py"), **_defined_in(path, "__init__.py")}
+        if package
+        else {}
+    )
+
+
 @cache
-def _class_files(package: str) -> dict[str, str]:
-    """The module of each class in the files of one of PyTorch's packages."""
-    place = (_torch_folder() or Path(os.devnull)).joinpath(*package.split(".")[1:])
-    return {
-        name: f"{package}.{file.stem}"
-        for file in place.glob("*.py")
-        for name in re.findall(r"^class (\w+)", file.read_text(encoding="utf-8"), re.M)
-    }
+def _defined_in(package: str, pattern: str) -> dict[str, str]:
+    """The module of each class and function in these files of one of PyTorch's packages, or in the file of a module."""
+    place, named = (_torch_folder() or Path(os.devnull)).joinpath(*package.split(".")[1:]), {}
+    for file in [*sorted(place.glob(pattern)), place.with_suffix(".py")]:
+        if file.exists():
+            module = f"{package}.{file.stem}".removesuffix(".__init__") if file.parent == place else package
+            named |= dict.fromkeys(re.findall(r"^(?:class|def) (\w+)", file.read_text(encoding="utf-8"), re.M), module)
+    return named
 
 
 def _spec(name: str, module: ModuleType) -> ModuleSpec:
@@ -162,6 +188,7 @@ def _torch_folder() -> Path | None:
     return Path(spec.submodule_search_locations[0]) if spec and spec.submodule_search_locations else None
 
 
+@cache
 def _torch_has_module(name: str) -> bool | None:
     """Whether PyTorch has a module, by its files. None if it is not installed."""
     if not (folder := _torch_folder()):

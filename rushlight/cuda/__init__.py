@@ -5,7 +5,7 @@ and graphs work on a device that computes with numpy and has a clock of its own.
 """
 
 from rushlight.aten.native.creation import TENSOR_TYPES
-from rushlight.backends import no, none, nothing, refuses, returns
+from rushlight.backends import no, none, nothing, own_functions, refuses, returns
 from rushlight.c10.cuda.caching_allocator import OutOfMemoryError
 from rushlight.c10.packages import names_of
 from rushlight.cuda import _sanitizer, amp, memory, overlap, waves  # noqa: F401 - reached as attributes
@@ -31,6 +31,7 @@ mem_get_info = initial_seed = get_rng_state = set_rng_state = init = ipc_collect
 set_device = reset_peak_memory_stats = reset_max_memory_allocated = refuses(AttributeError, NOT_COMPILED)
 device = refuses(RuntimeError, "PyTorch was compiled without CUDA support")
 
+globals().update(own_functions(__name__, globals()))
 globals().update((kind.__name__, kind) for kind in TENSOR_TYPES.values() if kind.is_cuda)
 
 __getattr__ = names_of(__name__)

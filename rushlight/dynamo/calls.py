@@ -26,6 +26,7 @@ IN_GRAPH = (
     "rushlight.aten.generated.functions", "rushlight.aten.functional", "rushlight.aten.indexing", "rushlight.nn.functional",
     "rushlight.aten.native.creation", "rushlight.aten.native.views", "rushlight.aten.native.conversions",
     "rushlight.aten.native.linear_algebra", "rushlight.aten.native.random", "rushlight.autograd.variable",
+    "torch.nn.functional",  # its name in a program for PyTorch
 )  # fmt: skip
 FOLDED_MODULES = ("math", "operator", "_operator", "rushlight.aten.strided", "rushlight.c10.schema")
 FOLDED_TYPES = (int, float, complex, str, bytes, range, slice, rl.dtype, rl.device)

@@ -144,7 +144,7 @@ class Compiler:
             if not has_hooks(function) and isinstance(forward, MethodType):
                 function, args = forward.__func__, [forward.__self__, *args]
         if isinstance(function, FunctionType) and not hasattr(function, "_dynamo_compiled"):
-            framework = (function.__module__ or "").startswith("rushlight.")
+            framework = (function.__module__ or "").startswith(("rushlight.", "torch."))
             if not framework and calls.how_to_call(function) == "inline":
                 return self.start(function, tuple(args), kwargs)
         return function(*args, **kwargs)

@@ -153,7 +153,7 @@ class InstructionTranslatorBase(Interpreter):
         written = self.output.side_effects.load_global(space, name)
         if written is not None:
             self.push(written)
-        elif name in space and str(space.get("__name__", "")).startswith("rushlight."):  # the framework stays as it is
+        elif name in space and str(space.get("__name__", "")).startswith(("rushlight.", "torch.")):  # it stays as it is
             self.push(self.builder.known(space[name]))
         elif name in space:
             source = bind(self.output.scope, space, f"globals_of_{space.get('__name__', 'a_module')}")

@@ -53,7 +53,7 @@ local_state = _LocalState()
 
 def is_called_by_user() -> bool:
     """Whether the function that called the caller of this function is not part of the framework."""
-    return not sys._getframe(2).f_globals.get("__name__", "").startswith("rushlight.")
+    return not sys._getframe(2).f_globals.get("__name__", "").startswith(("rushlight.", "torch."))
 
 
 def linear_guard(expression: tuple[int, str, int], comparison: str, number: int) -> Guard | None:

@@ -263,7 +263,7 @@ def _assert_is_none(value: Any, message: str) -> None:
 
 def annotations_of(function: FunctionType) -> dict[str, Any]:
     """The annotations of a function as they are written. Those of rushlight's modules are text."""
-    own = (function.__module__ or "").startswith("rushlight.")
+    own = (function.__module__ or "").startswith(("rushlight.", "torch."))
     written = inspect.get_annotations(function, eval_str=own)
     return {name: kind for name, kind in written.items() if not (own and kind is Any)}
 

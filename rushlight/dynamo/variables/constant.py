@@ -51,7 +51,7 @@ class ConstantVariable(VariableTracker):
             return ConstantVariable(attribute) if callable(attribute) or value is rl.ops else tx.constant(attribute)
         if isinstance(value, type) and isinstance(getattr_static(value, name, None), classmethod):
             return tx.builder.method(attribute.__func__, self)
-        framework = str(getattr(value, "__name__", "")).startswith("rushlight") or self.source is None
+        framework = str(getattr(value, "__name__", "")).startswith(("rushlight", "torch")) or self.source is None
         if not framework and not isinstance(attribute, FIXED):
             return tx.builder.lazy(attribute, f"{self.source}.{name}")
         if isinstance(attribute, Tensor):
