@@ -72,4 +72,4 @@ def __getattr__(name: str):
         from rushlight.nn import functional
 
         return functional
-    raise AttributeError(f"module 'rushlight._C' has no attribute {name!r}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -6,11 +6,11 @@ part comes from the module that explains it. Start with `strided`.
 
 import sys
 import warnings
-from functools import partialmethod
-from importlib import import_module
-from importlib.machinery import PathFinder
+from functools import partialmethod as _partialmethod
+from importlib import import_module as _import_module
+from importlib.machinery import PathFinder as _PathFinder
 from math import e, inf, nan, pi
-from types import ModuleType
+from types import ModuleType as _ModuleType
 
 if not (3, 11) <= sys.version_info < (3, 14):
     raise ImportError(
@@ -61,14 +61,14 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str):
-    if PathFinder.find_spec(f"rushlight.{name}", __path__):  # only some programs compile, draw or need real torch
-        return import_module(f"{__name__}.{name}")  # which may be `torch`: see `course/as_torch.py`
+    if _PathFinder.find_spec(f"rushlight.{name}", __path__):  # only some programs compile, draw or need real torch
+        return _import_module(f"{__name__}.{name}")  # which may be `torch`: see `course/as_torch.py`
     if name == "compile":
-        return import_module(f"{__name__}.dynamo").compile
+        return _import_module(f"{__name__}.dynamo").compile
     from rushlight.course.short_names import SHORT_NAMES
 
     if name in SHORT_NAMES:
-        return import_module(f"rushlight.{SHORT_NAMES[name]}")
+        return _import_module(f"rushlight.{SHORT_NAMES[name]}")
     raise AttributeError(
         f"module {__name__!r} has no attribute {name!r}: rushlight leaves it out, or PyTorch has no such name"
     )
@@ -91,14 +91,14 @@ newaxis = None
 
 Tensor.T, Tensor.mT = property(Tensor.numpy_T), property(Tensor.mT)
 for _dtype in _dtypes.ALL:  # x.long(), x.float() and so on
-    setattr(Tensor, _dtype.type_name.lower(), partialmethod(Tensor.to, _dtype))
-Tensor.cpu = partialmethod(Tensor.to, "cpu")
+    setattr(Tensor, _dtype.type_name.lower(), _partialmethod(Tensor.to, _dtype))
+Tensor.cpu = _partialmethod(Tensor.to, "cpu")
 
 __all__ = ["bool", "half", "float", "double", "int", "long", "ops", "e", "inf", "nan", "newaxis", "pi"]
 __all__ += [
     name
     for name, value in [*globals().items()]
-    if isinstance(value, ModuleType) and value.__name__ == f"rushlight.{name}"  # PyTorch's own packages
+    if isinstance(value, _ModuleType) and value.__name__ == f"rushlight.{name}"  # PyTorch's own packages
 ]
 for _module in (
     "aten.strided", "aten.functional", "aten.dlpack", "aten.generated.functions", "aten.native.creation", "aten.native.random",

@@ -20,8 +20,8 @@ class StructSequence(tuple):
     __match_args__: tuple[str, ...] = ()
     n_fields = n_sequence_fields = n_unnamed_fields = 0
 
-    def __new__(cls, sequence: Iterable[Any]) -> Self:
-        self = tuple.__new__(cls, sequence)
+    def __new__(cls, iterable: Iterable[Any] = (), /) -> Self:
+        self = tuple.__new__(cls, iterable)
         if len(self) != cls.n_fields:
             raise TypeError(f"{_name(cls)}() takes a {cls.n_fields}-sequence ({len(self)}-sequence given)")
         return self

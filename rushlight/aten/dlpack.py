@@ -12,9 +12,11 @@ from __future__ import annotations
 
 import ctypes
 from ctypes import POINTER, c_char_p, c_int32, c_int64, c_uint8, c_uint16, c_uint64, c_void_p, py_object
+from typing import Any
 
 from rushlight.aten.strided import Tensor, UntypedStorage, add_attributes, contiguous_strides, storage_size
 from rushlight.c10.dtypes import ALL, bfloat16, dtype
+from rushlight.c10.storage import Device
 
 __all__ = ["from_dlpack"]
 
@@ -163,9 +165,9 @@ class Loan:
             self.managed.deleter(ctypes.byref(self.managed))
 
 
-def from_dlpack(ext) -> Tensor:
-    """A tensor on the memory of `ext`: a tensor or array of any framework that has `__dlpack__`, or a
-    capsule.
+def from_dlpack(ext_tensor: Any, *, device: Device = None, copy: bool | None = None) -> Tensor:
+    """A tensor on the memory of `ext_tensor`: a tensor or array of any framework that has `__dlpack__`, or a
+    capsule. With `copy`, or for another `device`, it is a copy.
 
     Raises:
         RuntimeError: not a capsule, or one that has been taken already.
@@ -174,9 +176,9 @@ def from_dlpack(ext) -> Tensor:
 
     Source: `torch/utils/dlpack.py`, `from_dlpack`.
     """
-    if hasattr(ext, "__dlpack_device__") and ext.__dlpack_device__()[0] != CPU:
-        raise BufferError(f"the array is on device {ext.__dlpack_device__()}; copy it to the CPU first")
-    capsule = ext.__dlpack__() if hasattr(ext, "__dlpack__") else ext
+    if hasattr(ext_tensor, "__dlpack_device__") and ext_tensor.__dlpack_device__()[0] != CPU:
+        raise BufferError(f"the array is on device {ext_tensor.__dlpack_device__()}; copy it to the CPU first")
+    capsule = ext_tensor.__dlpack__() if hasattr(ext_tensor, "__dlpack__") else ext_tensor
     if not _is_valid(capsule, UNUSED):
         raise RuntimeError("from_dlpack needs an array with __dlpack__, or a capsule that has not been taken yet")
     loan = Loan(capsule)
@@ -188,7 +190,8 @@ def from_dlpack(ext) -> Tensor:
         raise BufferError(f"byte_offset {dl_tensor.byte_offset} is not a multiple of the itemsize {dtype.itemsize}")
     nbytes = storage_size(sizes, strides, storage_offset) * dtype.itemsize
     storage = UntypedStorage.from_address(dl_tensor.data, nbytes, owner=loan) if nbytes else UntypedStorage(0)
-    return Tensor(storage, sizes, strides, storage_offset, dtype)
+    tensor = Tensor(storage, sizes, strides, storage_offset, dtype)
+    return tensor.to(tensor.device if device is None else device, copy=bool(copy))
 
 
 add_attributes(__dlpack__=to_dlpack, __dlpack_device__=lambda self: (CPU, 0))

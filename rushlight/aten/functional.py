@@ -26,7 +26,7 @@ def _assert(condition: Any, message: str) -> None:
     assert condition, message
 
 
-def is_tensor(obj: Any) -> bool:
+def is_tensor(obj: Any, /) -> bool:
     """Source: `torch/__init__.py`, `is_tensor`."""
     return isinstance(obj, Tensor)
 

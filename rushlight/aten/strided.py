@@ -179,7 +179,7 @@ class Tensor(TensorBase):
 
     def __init__(self, *args, **options) -> None:
         """`Tensor(storage, sizes, strides, storage_offset, dtype)`. Other arguments are those of PyTorch's constructor."""
-        if not (args and isinstance(args[0], UntypedStorage)):
+        if not (len(args) == 5 and isinstance(args[0], UntypedStorage)):
             return self._base_tensor_ctor(*args, **options)
         storage, sizes, strides, storage_offset, dtype = args
         self._storage = storage

@@ -392,10 +392,16 @@ def backward(
     grad_tensors: Tensor | Sequence[Tensor | None] | None = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
+    grad_variables: Tensor | Sequence[Tensor | None] | None = None,
     inputs: Tensor | Sequence[Tensor] | dict[Any, Tensor] | None = None,
 ) -> None:
     """Compute the gradients of the tensors with respect to the leaves (or only to `inputs`) and add them to their `grad`.
     Source: `torch/autograd/__init__.py`, `backward`."""
+    if grad_variables is not None:
+        warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning)
+        if grad_tensors is not None:
+            raise RuntimeError("`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`")
+        grad_tensors = grad_variables
     tensors = _as_sequence(tensors)
     if inputs is not None:
         inputs = _as_sequence(inputs.values() if type(inputs) is dict else inputs)

@@ -285,14 +285,14 @@ def _run_backward(ctx: FunctionCtx, *grads: Tensor | None) -> tuple[Tensor | Non
     return tuple(result[i] for i in ctx.tensor_indices)
 
 
-def once_differentiable(backward: Callable) -> Callable:
+def once_differentiable(fn: Callable) -> Callable:
     """Decorator of a `backward` that cannot be differentiated again: if its result is differentiated, that is an error.
     Source: `torch/autograd/function.py`, `once_differentiable`."""
 
-    @wraps(backward)
+    @wraps(fn)
     def run(ctx: FunctionCtx, *grads: Tensor | None) -> Any:
         with no_grad():
-            result = backward(ctx, *grads)
+            result = fn(ctx, *grads)
         if not local.grad_enabled or not any_requires_grad(grads):
             return result
         outputs = result if isinstance(result, tuple) else (result,)

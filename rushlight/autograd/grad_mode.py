@@ -118,10 +118,10 @@ class _Mode:
     mode: bool
     entered: list[Any]  # the generators of the blocks that have begun
 
-    def __new__(cls, function: Any = None):  # the function, if it is a decorator without parentheses
+    def __new__(cls, orig_func: Any = None):  # the function, if it is a decorator without parentheses
         self = super().__new__(cls)
         self.entered = []
-        return self(function) if callable(function) else self
+        return self(orig_func) if callable(orig_func) else self
 
     def __call__(self, function: Callable) -> Callable:
         return context_decorator(type(self), function)  # a new manager for each call, because calls may overlap
@@ -162,9 +162,9 @@ class set_grad_enabled:
     def __init__(self, mode: bool) -> None:
         self.mode, self.before, local.grad_enabled = mode, local.grad_enabled, mode
 
-    def __call__(self, function: Callable) -> Callable:
+    def __call__(self, orig_func: Callable) -> Callable:
         local.grad_enabled = self.before  # a decorator changes grad mode only during later calls
-        return context_decorator(lambda: set_grad_enabled(self.mode), function)
+        return context_decorator(lambda: set_grad_enabled(self.mode), orig_func)
 
     def __enter__(self) -> None:
         local.grad_enabled = self.mode
@@ -196,6 +196,6 @@ def is_inference_mode_enabled() -> bool:
     return local.inference
 
 
-def is_inference(self: Any) -> bool:
+def is_inference(input: Any) -> bool:
     """Whether the tensor was made in inference mode. Source: `aten/src/ATen/native/TensorProperties.cpp`."""
-    return not self._key_set & AUTOGRAD
+    return not input._key_set & AUTOGRAD

@@ -21,7 +21,7 @@ from rushlight.c10.storage import Size
 
 
 def gradcheck(
-    function: Callable,
+    func: Callable,
     inputs: Tensor | Sequence[Any],
     *,
     eps: float = 1e-6,
@@ -57,16 +57,16 @@ def gradcheck(
     checked = check_inputs(inputs)
     if not check_backward_ad:
         return True
-    outputs = _as_tuple(function(*inputs))
+    outputs = _as_tuple(func(*inputs))
     try:
         if outputs and not _differentiable(outputs):
-            check_constant(function, inputs, checked, eps)
+            check_constant(func, inputs, checked, eps)
         for number, output in enumerate(outputs):
             if output.requires_grad:
                 seen: list[tuple[Size, dtype]] = []
 
                 def perturbed(n: int = number, seen: list[tuple[Size, dtype]] = seen) -> Tensor:
-                    output = _as_tuple(function(*inputs))[n]
+                    output = _as_tuple(func(*inputs))[n]
                     seen.append((output.shape, output.dtype))
                     return output
 
@@ -76,7 +76,7 @@ def gradcheck(
         if _differentiable(outputs):
             check_zero(_differentiable(outputs), checked, "backward not multiplied by grad_output")
             if check_undefined_grad:
-                check_undefined(function, inputs, checked)
+                check_undefined(func, inputs, checked)
     except GradcheckError:
         if raise_exception:
             raise
@@ -185,7 +185,7 @@ def check_undefined(function: Callable, inputs: Sequence[Any], checked: Sequence
 
 
 def gradgradcheck(
-    function: Callable, inputs: Tensor | Sequence, grad_outputs: Tensor | Sequence | None = None, *,
+    func: Callable, inputs: Tensor | Sequence, grad_outputs: Tensor | Sequence | None = None, *,
     gen_non_contig_grad_outputs: bool = False, check_fwd_over_rev: bool = False, check_rev_over_rev: bool = True, **options: Any,
 ) -> bool:  # fmt: skip
     """Compare the second derivatives with finite differences: `gradcheck` of the function from the inputs and the gradients of
@@ -202,7 +202,7 @@ def gradgradcheck(
     inputs = _as_tuple(inputs)
     checked = [x for x in inputs if isinstance(x, Tensor) and x.requires_grad]
     if grad_outputs is None:
-        outputs = _differentiable(function(*inputs))
+        outputs = _differentiable(func(*inputs))
         grad_outputs = [functions.rand_like(output).mul_(2).sub_(1) for output in outputs]
         if gen_non_contig_grad_outputs:
             grad_outputs = [functions.stack([x, functions.empty_like(x)], -1)[..., 0] for x in grad_outputs]
@@ -215,7 +215,7 @@ def gradgradcheck(
 
     def first(*args: Any) -> tuple[Tensor, ...]:
         with enable_grad():
-            outputs, cotangents = _differentiable(function(*args[: len(inputs)])), args[len(inputs) :]
+            outputs, cotangents = _differentiable(func(*args[: len(inputs)])), args[len(inputs) :]
             input_grads = grad(outputs, checked, cotangents, create_graph=True, allow_unused=True)
         return tuple(input_grad for input_grad in input_grads if input_grad is not None)
 

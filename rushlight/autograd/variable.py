@@ -194,7 +194,7 @@ def make_subclass(cls: type, data: Tensor, require_grad: bool = False) -> Tensor
 
 
 def tensor_backward(self: Tensor, gradient=None, retain_graph=None, create_graph=False, inputs=None) -> None:
-    backward(self, gradient, retain_graph, create_graph, inputs)
+    backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 
 def _get_version(self: Tensor) -> int:

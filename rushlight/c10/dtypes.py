@@ -106,7 +106,7 @@ def as_dtype(wanted: dtype | type) -> dtype:
     if wanted.__class__ is dtype:
         return wanted
     if wanted not in PYTHON_DTYPES:
-        raise TypeError(f"dtype must be a rushlight.dtype, float, int or bool, not {wanted!r}")
+        raise TypeError(f"dtype must be a torch.dtype, float, int or bool, not {wanted!r}")
     return PYTHON_DTYPES[wanted]
 
 
@@ -118,7 +118,7 @@ def get_default_dtype() -> dtype:
     return _default_dtype
 
 
-def set_default_dtype(d: dtype) -> None:
+def set_default_dtype(d: dtype, /) -> None:
     """Source: `torch/csrc/tensor/python_tensor.cpp`, `py_set_default_dtype`."""
     global _default_dtype
     if d.__class__ is not dtype or d.category != FLOATING:

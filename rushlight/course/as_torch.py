@@ -43,6 +43,7 @@ DEFINED_IN = {  # classes of which the files do not tell the module
 }  # fmt: skip
 BUILT_ON_TORCH = ("torchvision", "torchaudio", "torchtext")  # the best known packages, which may not be installed
 INSTALLED = tuple(sysconfig.get_path(name) for name in ("purelib", "platlib"))
+DEFINITION = r"^(?:class |def |(?=\w+ = _add_docstr))(\w+)"
 HERE = str(Path(rushlight.__file__).parent)
 not_theirs = (*INSTALLED, sysconfig.get_path("stdlib"), HERE, "<frozen ")
 left_out: type[ModuleType] = ModuleType  # the class of the modules that rushlight leaves out
@@ -143,22 +144,22 @@ def _name_class(kind: type | FunctionType, module: str) -> None:
         if isinstance(member, FunctionType) and member.__module__ == kind.__module__:
             member.__module__ = module
     kind.__module__ = module
-    if f"rushlight{module.removeprefix('torch')}" not in sys.modules:
-        made = sys.modules.setdefault(module, left_out(module))
-        setattr(made, kind.__name__, kind)
+    home = sys.modules.get(f"rushlight{module.removeprefix('torch')}")
+    if home is None:
+        home = sys.modules.setdefault(module, left_out(module))
+        setattr(home, kind.__name__, kind)
         package, _, last = module.rpartition(".")
-        if package != "torch":  # there, rushlight's short names come first
-            vars(sys.modules[f"rushlight{package.removeprefix('torch')}"]).setdefault(last, made)
+        if package != "torch" and last not in _defined_in(package, "*.py"):  # there, rushlight's short names come first
+            vars(sys.modules[f"rushlight{package.removeprefix('torch')}"]).setdefault(last, home)
+    elif module == "torch._C":
+        setattr(home, kind.__name__, kind)  # where pickle looks for it
 
 
 def _files_of(path: str) -> dict[str, str]:
     """The module of each class and function that PyTorch defines near the module `path`. The nearest file comes first."""
-    package, _, _ = path.rpartition(".")
-    return (
-        {**_defined_in(package, "*.py"), **_defined_in(path, "*.py"), **_defined_in(path, "__init__.py")}
-        if package
-        else {}
-    )
+    package = path.rpartition(".")[0]
+    near = _defined_in(package, "*.py") if package else {}
+    return {**near, **_defined_in(path, "*.py"), **_defined_in(path, "__init__.py")}
 
 
 @cache
@@ -168,7 +169,8 @@ def _defined_in(package: str, pattern: str) -> dict[str, str]:
     for file in [*sorted(place.glob(pattern)), place.with_suffix(".py")]:
         if file.exists():
             module = f"{package}.{file.stem}".removesuffix(".__init__") if file.parent == place else package
-            named |= dict.fromkeys(re.findall(r"^(?:class|def) (\w+)", file.read_text(encoding="utf-8"), re.M), module)
+            names = re.findall(DEFINITION, file.read_text(encoding="utf-8"), re.M)
+            named |= dict.fromkeys(names, module)
     return named
 
 

@@ -90,8 +90,8 @@ class Event:
             self.device.wait(self.time)
             self.device.trace.append(("synchronize event", self.event_id))
 
-    def elapsed_time(self, end: Event) -> float:
-        """The milliseconds from this event to the other, on the device's clock. It is negative if `end` was recorded first.
+    def elapsed_time(self, end_event: Event) -> float:
+        """The milliseconds from this event to the other, on the device's clock. It is negative if `end_event` was recorded first.
 
         Raises:
             ValueError: one of them was made without `enable_timing`; else, one of them was never recorded.
@@ -107,13 +107,13 @@ class Event:
 
         Source: `c10/cuda/CUDAEvent.h`, `CUDAEvent::elapsed_time`.
         """
-        if not (self.enable_timing and end.enable_timing):
+        if not (self.enable_timing and end_event.enable_timing):
             raise ValueError("Both events must be created with argument 'enable_timing=True'.")
-        if self.time is None or end.time is None:
+        if self.time is None or end_event.time is None:
             raise ValueError("Both events must be recorded before calculating elapsed time.")
-        if not (self.query() and end.query()):
+        if not (self.query() and end_event.query()):
             raise RuntimeError("Both events must be completed before calculating elapsed time.")
-        return (end.time - self.time) / 1000
+        return (end_event.time - self.time) / 1000
 
     def _check(self) -> None:
         if self.graph is not None:
@@ -136,7 +136,7 @@ class Stream:
         return hash((id(self.device), self.stream_id))
 
     def __repr__(self) -> str:
-        return f"<rushlight.cuda.Stream {self.stream_id}>"
+        return f"<torch.cuda.Stream {self.stream_id}>"
 
     def record_event(self, event: Event | None = None) -> Event:
         """Record an event on this stream, by default a new one, and return it."""

@@ -24,18 +24,22 @@ def _kind(name: str, check: Callable, event_dim: int = 0, is_discrete: bool = Fa
     return type(f"_{name}", (Constraint,), members)
 
 
-class independent(Constraint):  # noqa: N801 (PyTorch's name)
-    """The last `dims` dimensions are one event."""
+class _IndependentConstraint(Constraint):
+    """The last `reinterpreted_batch_ndims` dimensions are one event."""
 
-    def __init__(self, base_constraint: Constraint, dims: int) -> None:
-        self.base_constraint, self.dims, self.event_dim = base_constraint, dims, base_constraint.event_dim + dims
+    def __init__(self, base_constraint: Constraint, reinterpreted_batch_ndims: int) -> None:
+        self.base_constraint, self.reinterpreted_batch_ndims = base_constraint, reinterpreted_batch_ndims
+        self.event_dim = base_constraint.event_dim + reinterpreted_batch_ndims
 
     def check(self, value: Tensor) -> Tensor:
-        checked = self.base_constraint.check(value)
-        return checked.flatten(-self.dims).all(-1) if self.dims else checked
+        checked, dims = self.base_constraint.check(value), self.reinterpreted_batch_ndims
+        return checked.flatten(-dims).all(-1) if dims else checked
 
     def __repr__(self) -> str:
-        return f"IndependentConstraint({self.base_constraint!r}, {self.dims})"
+        return f"IndependentConstraint({self.base_constraint!r}, {self.reinterpreted_batch_ndims})"
+
+
+independent = _IndependentConstraint
 
 
 _Above = _kind("GreaterThan", lambda self, x: self.lower_bound < x)

@@ -63,7 +63,7 @@ Normal = define(
     draw=lambda d, shape: d.loc + functions.empty(shape, dtype=d.loc.dtype).normal_() * d.scale,
     log_prob=lambda d, x: -((x - d.loc) ** 2) / (2 * d.scale**2) - d.scale.log() - LOG_ROOT,
     cdf=lambda d, x: 0.5 * (1 + functions.erf((x - d.loc) * d.scale.reciprocal() / math.sqrt(2))),
-    icdf=lambda d, p: d.loc + d.scale * functions.erfinv(2 * p - 1) * math.sqrt(2),
+    icdf=lambda d, value: d.loc + d.scale * functions.erfinv(2 * value - 1) * math.sqrt(2),
     entropy=lambda d: 0.5 + 0.5 * math.log(2 * math.pi) + d.scale.log(),
 )  # fmt: skip
 
@@ -78,7 +78,7 @@ Laplace = define(
     mean=lambda d: d.loc, mode=lambda d: d.loc, variance=lambda d: 2 * d.scale.pow(2), stddev=lambda d: 2**0.5 * d.scale,
     log_prob=lambda d, x: -(2 * d.scale).log() - (x - d.loc).abs() / d.scale,
     cdf=lambda d, x: 0.5 - 0.5 * (x - d.loc).sign() * (-(x - d.loc).abs() / d.scale).expm1(),
-    icdf=lambda d, p: d.loc - d.scale * (p - 0.5).sign() * (-2 * (p - 0.5).abs()).log1p(),
+    icdf=lambda d, value: d.loc - d.scale * (value - 0.5).sign() * (-2 * (value - 0.5).abs()).log1p(),
     entropy=lambda d: 1 + (2 * d.scale).log(),
 )  # fmt: skip
 
@@ -89,7 +89,7 @@ Exponential = define(
     mode=lambda d: functions.zeros_like(d.rate),
     draw=lambda d, shape: functions.empty(shape, dtype=d.rate.dtype).exponential_() / d.rate,
     log_prob=lambda d, x: d.rate.log() - d.rate * x,
-    cdf=lambda d, x: 1 - (-d.rate * x).exp(), icdf=lambda d, p: -(-p).log1p() / d.rate,
+    cdf=lambda d, x: 1 - (-d.rate * x).exp(), icdf=lambda d, value: -(-value).log1p() / d.rate,
     entropy=lambda d: 1 - d.rate.log(),
 )  # fmt: skip
 
@@ -106,7 +106,7 @@ class Uniform(
         draw=lambda d, shape: d.low + functions.rand(shape, dtype=d.low.dtype) * (d.high - d.low),
         log_prob=lambda d, x: ((d.low <= x) & (d.high > x)).to(d.low.dtype).log() - (d.high - d.low).log(),
         cdf=lambda d, x: ((x - d.low) / (d.high - d.low)).clamp(min=0, max=1),
-        icdf=lambda d, p: p * (d.high - d.low) + d.low,
+        icdf=lambda d, value: value * (d.high - d.low) + d.low,
         entropy=lambda d: (d.high - d.low).log(),
     )  # fmt: skip
 ):

@@ -459,13 +459,13 @@ SAFETENSORS = {
 LARGEST_HEADER = 100_000_000  # bytes
 
 
-def save(program: ExportedProgram, f: str | os.PathLike | BinaryIO) -> None:
+def save(ep: ExportedProgram, f: str | os.PathLike | BinaryIO) -> None:
     """Write a program to a file. Source: `torch/export/__init__.py`, `save`."""
-    model = json.dumps(serialize(program), allow_nan=False)
+    model = json.dumps(serialize(ep), allow_nan=False)
     with zipfile.ZipFile(f, "w") as archive:
         archive.writestr("archive_format", "pt2")
         archive.writestr(MODEL, model)
-        archive.writestr(WEIGHTS, write_tensors(program.state_dict | program.constants))
+        archive.writestr(WEIGHTS, write_tensors(ep.state_dict | ep.constants))
 
 
 def load(f: str | os.PathLike | BinaryIO) -> ExportedProgram:

@@ -72,7 +72,7 @@ def export(
     Source: `torch/export/__init__.py`, `export`.
     """
     if not isinstance(mod, Module):
-        raise ValueError(f"Expected `mod` to be an instance of `rushlight.nn.Module`, got {type(mod)}.")
+        raise ValueError(f"Expected `mod` to be an instance of `torch.nn.Module`, got {type(mod)}.")
     if not isinstance(args, tuple):
         raise UserError(f"Expecting `args` to be a tuple of example positional inputs, got {type(args)}")
     if strict:

@@ -153,7 +153,8 @@ def readable_code(module: GraphModule, name: str, **options: bool) -> str:
     code = module.graph.python_code("self", verbose=True, **options).src.lstrip("\n")
     children = [(child_name, child) for child_name, child in module.named_children() if isinstance(child, GraphModule)]
     within = ["", *(readable_code(child, child_name, **options) for child_name, child in children)]
-    return _indented(f"class {name}(rushlight.nn.Module):\n{code}") + _indented("\n".join(within))
+    package = Tensor.__module__.partition(".")[0]  # `torch` in a program for PyTorch
+    return _indented(f"class {name}({package}.nn.Module):\n{code}") + _indented("\n".join(within))
 
 
 def _indented(text: str) -> str:

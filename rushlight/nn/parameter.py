@@ -204,6 +204,6 @@ class UninitializedBuffer(_Uninitialized, Tensor):
         return self
 
 
-def is_lazy(tensor: Any) -> bool:
+def is_lazy(param: Any) -> bool:
     """Whether this is a parameter or a buffer that has no sizes yet. Source: `torch/nn/parameter.py`, `is_lazy`."""
-    return isinstance(tensor, _Uninitialized)
+    return isinstance(param, _Uninitialized)

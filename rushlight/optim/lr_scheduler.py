@@ -474,9 +474,11 @@ class ReduceLROnPlateau(LRScheduler):
 
     in_cooldown: bool = property(lambda self: self.cooldown_counter > 0)
 
-    def step(self, metrics: Any) -> None:
+    def step(self, metrics: Any, epoch: int | None = None) -> None:
         value = float(metrics)
-        self.last_epoch += 1
+        if epoch is not None:
+            warn(EPOCH_DEPRECATION_WARNING)
+        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         if self._is_better(value):
             self.best, self.num_bad_epochs = value, 0
         else:

@@ -35,6 +35,7 @@ ROOMS = PACKAGE / "aten", PACKAGE / "aten" / "native"  # of kernels
 SOURCE = PACKAGE / "aten" / "native" / "native_functions.yaml"
 FUNCTIONS = PACKAGE / "aten" / "generated" / "functions.py"
 KERNELS = PACKAGE / "aten" / "generated" / "register_kernels.py"
+SKIPPED = ("absolute_", "addr_", "alias", "copy", "index", "renorm_", "slice", "zero")  # functions that are not in `rl`
 CACHEMASK = "_affine_cachemask"  # operators without a function in Python
 
 
@@ -429,7 +430,7 @@ def functions_file(natives: dict[str, Native]) -> str:
         if as_functions:
             functions.append(function(name, as_functions, outs, method=False))
             # As in `gen_python_functions.py`.
-            skipped = name.endswith(("_backward", CACHEMASK)) or name in ("copy", "zero")
+            skipped = name.endswith(("_backward", CACHEMASK)) or name in SKIPPED
             if as_functions[0].python_module is None and not skipped:
                 public.append(name)
             if fields := next(filter(None, map(return_fields, as_functions)), None):

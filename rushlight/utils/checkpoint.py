@@ -166,9 +166,7 @@ class _CheckpointFrame:
             self.check_recomputed_tensors_match(task)
         if task not in holder.recomputed:
             problem = "Unpack is being triggered for a tensor that was already unpacked once."
-            raise CheckpointError(
-                f"rushlight.utils.checkpoint: {problem} Read ctx.saved_tensors only once in backward."
-            )
+            raise CheckpointError(f"torch.utils.checkpoint: {problem} Read ctx.saved_tensors only once in backward.")
         return holder.recomputed.pop(task)
 
     def keep(self, task: int, x: Tensor) -> Tensor:
@@ -179,7 +177,7 @@ class _CheckpointFrame:
         if i >= len(self.holders):
             if self.forward_completed:
                 problem = "trying to save more tensors during recomputation than during the original forward pass."
-                raise CheckpointError(f"rushlight.utils.checkpoint: {problem}")
+                raise CheckpointError(f"torch.utils.checkpoint: {problem}")
             self.ignore_saved_mismatch = True  # backward ran within the function
             return x
         holder = self.holders[i]()
@@ -196,7 +194,7 @@ class _CheckpointFrame:
         if len(self.holders) != self.counter[task]:
             problem = "A different number of tensors was saved during the original forward and recomputation."
             numbers = f"{len(self.holders)} were saved during forward, {self.counter[task]} during recomputation."
-            raise CheckpointError(f"rushlight.utils.checkpoint: {problem}\n{numbers}")
+            raise CheckpointError(f"torch.utils.checkpoint: {problem}\n{numbers}")
         different = []
         for i, (reference, before) in enumerate(zip(self.holders, self.metadatas)):
             holder = reference()
@@ -207,7 +205,7 @@ class _CheckpointFrame:
             problem = (
                 "Recomputed values for the following tensors have different metadata than during the forward pass."
             )
-            raise CheckpointError("\n".join([f"rushlight.utils.checkpoint: {problem}", *different]))
+            raise CheckpointError("\n".join([f"torch.utils.checkpoint: {problem}", *different]))
 
 
 _outside = count()  # of unpacking outside of a backward pass
@@ -472,7 +470,7 @@ def checkpoint(
 
 def warn_about_use_reentrant(name: str) -> bool:
     """Warn that a call has no `use_reentrant`, and return its default, True."""
-    problem = f"rushlight.utils.checkpoint.{name}: the use_reentrant parameter should be passed explicitly."
+    problem = f"torch.utils.checkpoint.{name}: the use_reentrant parameter should be passed explicitly."
     warn(f"{problem} use_reentrant=False is recommended; without it, use_reentrant is True.")
     return True
 

@@ -40,7 +40,7 @@ class BaseScheduler:
 
     def __init__(self, sparsifier: BaseSparsifier, last_epoch: int = -1) -> None:
         if not isinstance(sparsifier, BaseSparsifier):
-            raise TypeError(f"{type(sparsifier).__name__} is not an instance of rushlight.ao.pruning.BaseSparsifier")
+            raise TypeError(f"{type(sparsifier).__name__} is not an instance of torch.ao.pruning.BaseSparsifier")
         self.sparsifier, self.last_epoch = sparsifier, last_epoch
         self.base_sl = [group["sparsity_level"] for group in sparsifier.groups]
         self.step()

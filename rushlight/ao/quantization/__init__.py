@@ -30,4 +30,4 @@ def __getattr__(name: str):  # these import `rushlight.fx`, and not every progra
         module = {"fuse_fx": "quantize_fx", "prepare_fx": "quantize_fx", "convert_fx": "quantize_fx"}
         module = import_module(f"rushlight.ao.quantization.{module.get(name, 'quantize' if name in fx else name)}")
         return getattr(module, name) if name in fx else module
-    raise AttributeError(f"module 'rushlight.ao.quantization' has no {name!r}: rushlight leaves it out")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}: rushlight leaves it out")

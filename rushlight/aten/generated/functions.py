@@ -21,49 +21,48 @@ __all__ = [
     "_index_put_impl_", "_linalg_svd", "_log_softmax", "_log_softmax_backward_data", "_prelu_kernel", "_reshape_alias",
     "_safe_softmax", "_scaled_dot_product_attention_math", "_scaled_dot_product_flash_attention_for_cpu", "_softmax",
     "_softmax_backward_data", "_thnn_fused_gru_cell", "_thnn_fused_lstm_cell", "_to_copy", "_unique2", "_unsafe_view",
-    "abs", "abs_", "absolute", "absolute_", "acos", "acos_", "acosh", "acosh_", "adaptive_avg_pool1d", "add", "addcdiv",
-    "addcmul", "addmm", "addmv", "addmv_", "addr", "addr_", "alias", "all", "allclose", "alpha_dropout",
-    "alpha_dropout_", "amax", "amin", "aminmax", "any", "arange", "arccos", "arccos_", "arccosh", "arccosh_", "arcsin",
-    "arcsin_", "arcsinh", "arcsinh_", "arctan", "arctan2", "arctan2_", "arctan_", "arctanh", "arctanh_", "argmax",
-    "argmin", "argsort", "argwhere", "as_strided", "as_strided_", "as_strided_scatter", "asin", "asin_", "asinh",
-    "asinh_", "atan", "atan2", "atan2_", "atan_", "atanh", "atanh_", "avg_pool1d", "baddbmm", "batch_norm", "bernoulli",
-    "bilinear", "binary_cross_entropy_with_logits", "bincount", "bitwise_and", "bitwise_left_shift", "bitwise_not",
-    "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bmm", "broadcast_to", "bucketize", "cat", "ceil", "ceil_",
-    "celu", "celu_", "channel_shuffle", "chunk", "clamp", "clamp_", "clamp_max", "clamp_max_", "clamp_min",
-    "clamp_min_", "clip", "clip_", "clone", "column_stack", "concat", "concatenate", "conj", "constant_pad_nd",
-    "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "convolution", "copysign",
-    "copysign_", "cos", "cos_", "cosh", "cosh_", "cosine_embedding_loss", "cosine_similarity", "count_nonzero", "cross",
-    "cummax", "cummin", "cumprod", "cumsum", "deg2rad", "deg2rad_", "detach", "diag", "diag_embed", "diagflat",
-    "diagonal", "diagonal_copy", "diagonal_scatter", "diff", "digamma", "digamma_", "dist", "div", "divide", "dot",
-    "dropout", "dropout_", "dsplit", "dstack", "embedding", "embedding_renorm_", "empty", "empty_like", "empty_strided",
-    "eq", "equal", "erf", "erf_", "erfc", "erfc_", "erfinv", "erfinv_", "exp", "exp2", "exp2_", "exp_", "expm1",
+    "abs", "abs_", "absolute", "acos", "acos_", "acosh", "acosh_", "adaptive_avg_pool1d", "add", "addcdiv", "addcmul",
+    "addmm", "addmv", "addmv_", "addr", "all", "allclose", "alpha_dropout", "alpha_dropout_", "amax", "amin", "aminmax",
+    "any", "arange", "arccos", "arccos_", "arccosh", "arccosh_", "arcsin", "arcsin_", "arcsinh", "arcsinh_", "arctan",
+    "arctan2", "arctan_", "arctanh", "arctanh_", "argmax", "argmin", "argsort", "argwhere", "as_strided", "as_strided_",
+    "as_strided_scatter", "asin", "asin_", "asinh", "asinh_", "atan", "atan2", "atan_", "atanh", "atanh_", "avg_pool1d",
+    "baddbmm", "batch_norm", "bernoulli", "bilinear", "binary_cross_entropy_with_logits", "bincount", "bitwise_and",
+    "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bmm", "broadcast_to",
+    "bucketize", "cat", "ceil", "ceil_", "celu", "celu_", "channel_shuffle", "chunk", "clamp", "clamp_", "clamp_max",
+    "clamp_max_", "clamp_min", "clamp_min_", "clip", "clip_", "clone", "column_stack", "concat", "concatenate", "conj",
+    "constant_pad_nd", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
+    "convolution", "copysign", "cos", "cos_", "cosh", "cosh_", "cosine_embedding_loss", "cosine_similarity",
+    "count_nonzero", "cross", "cummax", "cummin", "cumprod", "cumsum", "deg2rad", "deg2rad_", "detach", "diag",
+    "diag_embed", "diagflat", "diagonal", "diagonal_copy", "diagonal_scatter", "diff", "digamma", "dist", "div",
+    "divide", "dot", "dropout", "dropout_", "dsplit", "dstack", "embedding", "embedding_renorm_", "empty", "empty_like",
+    "empty_strided", "eq", "equal", "erf", "erf_", "erfc", "erfc_", "erfinv", "exp", "exp2", "exp2_", "exp_", "expm1",
     "expm1_", "eye", "fake_quantize_per_channel_affine", "fake_quantize_per_tensor_affine", "feature_alpha_dropout",
     "feature_alpha_dropout_", "feature_dropout", "feature_dropout_", "fill", "fill_", "fix", "fix_", "flatten", "flip",
     "fliplr", "flipud", "float_power", "floor", "floor_", "floor_divide", "fmax", "fmin", "fmod", "frac", "frac_",
     "full", "full_like", "gather", "gcd", "gcd_", "ge", "ger", "greater", "greater_equal", "group_norm", "gru",
-    "gru_cell", "gt", "hardshrink", "heaviside", "heaviside_", "hinge_embedding_loss", "histc", "histogram", "hsplit",
-    "hstack", "hypot", "hypot_", "index", "index_add", "index_copy", "index_fill", "index_put", "index_put_",
-    "index_select", "inner", "instance_norm", "inverse", "isclose", "isfinite", "isin", "isinf", "isnan", "isneginf",
-    "isposinf", "isreal", "kl_div", "kthvalue", "layer_norm", "lcm", "lcm_", "ldexp", "ldexp_", "le", "lerp", "less",
-    "less_equal", "lgamma", "lgamma_", "linspace", "log", "log10", "log10_", "log1p", "log1p_", "log2", "log2_", "log_",
-    "log_softmax", "logaddexp", "logaddexp2", "logical_and", "logical_not", "logical_or", "logical_xor", "logit",
-    "logit_", "logsumexp", "lstm", "lstm_cell", "lt", "margin_ranking_loss", "masked_fill", "masked_scatter",
-    "masked_select", "matmul", "max", "max_pool1d", "max_pool1d_with_indices", "max_pool2d", "maximum", "mean",
-    "median", "min", "minimum", "mm", "mode", "moveaxis", "movedim", "msort", "mul", "multinomial", "multiply", "mv",
-    "mvlgamma", "nan_to_num", "nan_to_num_", "nanmean", "nansum", "narrow", "native_batch_norm", "ne", "neg", "neg_",
-    "negative", "negative_", "normal", "not_equal", "ones", "ones_like", "outer", "pairwise_distance", "permute",
-    "pixel_shuffle", "pixel_unshuffle", "poisson_nll_loss", "polygamma", "positive", "pow", "prelu", "prod", "rad2deg",
-    "rad2deg_", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm", "range", "ravel",
-    "real", "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "renorm", "renorm_", "repeat_interleave",
-    "reshape", "resize_as_", "resolve_conj", "rms_norm", "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell",
-    "roll", "rot90", "round", "round_", "row_stack", "rrelu", "rrelu_", "rsqrt", "rsqrt_", "rsub", "scatter",
-    "scatter_add", "scatter_reduce", "searchsorted", "select", "select_scatter", "selu", "selu_", "sgn", "sigmoid",
-    "sigmoid_", "sign", "signbit", "sin", "sin_", "sinc", "sinc_", "sinh", "sinh_", "slice", "slice_scatter", "softmax",
-    "sort", "split", "split_with_sizes", "sqrt", "sqrt_", "square", "square_", "squeeze", "stack", "std", "std_mean",
-    "sub", "subtract", "sum", "swapaxes", "swapdims", "t", "take", "tan", "tan_", "tanh", "tanh_", "tensor_split",
-    "threshold", "threshold_", "tile", "topk", "transpose", "trapezoid", "trapz", "tril", "tril_indices",
-    "triplet_margin_loss", "triu", "triu_indices", "true_divide", "trunc", "trunc_", "unbind", "unflatten", "unsqueeze",
-    "vander", "var", "var_mean", "vdot", "vsplit", "vstack", "where", "xlogy", "xlogy_", "zero_", "zeros", "zeros_like",
+    "gru_cell", "gt", "hardshrink", "heaviside", "hinge_embedding_loss", "histc", "histogram", "hsplit", "hstack",
+    "hypot", "index_add", "index_copy", "index_fill", "index_put", "index_put_", "index_select", "inner",
+    "instance_norm", "inverse", "isclose", "isfinite", "isin", "isinf", "isnan", "isneginf", "isposinf", "isreal",
+    "kl_div", "kthvalue", "layer_norm", "lcm", "lcm_", "ldexp", "ldexp_", "le", "lerp", "less", "less_equal", "lgamma",
+    "linspace", "log", "log10", "log10_", "log1p", "log1p_", "log2", "log2_", "log_", "log_softmax", "logaddexp",
+    "logaddexp2", "logical_and", "logical_not", "logical_or", "logical_xor", "logit", "logit_", "logsumexp", "lstm",
+    "lstm_cell", "lt", "margin_ranking_loss", "masked_fill", "masked_scatter", "masked_select", "matmul", "max",
+    "max_pool1d", "max_pool1d_with_indices", "max_pool2d", "maximum", "mean", "median", "min", "minimum", "mm", "mode",
+    "moveaxis", "movedim", "msort", "mul", "multinomial", "multiply", "mv", "mvlgamma", "nan_to_num", "nan_to_num_",
+    "nanmean", "nansum", "narrow", "native_batch_norm", "ne", "neg", "neg_", "negative", "negative_", "normal",
+    "not_equal", "ones", "ones_like", "outer", "pairwise_distance", "permute", "pixel_shuffle", "pixel_unshuffle",
+    "poisson_nll_loss", "polygamma", "positive", "pow", "prelu", "prod", "rad2deg", "rad2deg_", "rand", "rand_like",
+    "randint", "randint_like", "randn", "randn_like", "randperm", "range", "ravel", "real", "reciprocal", "reciprocal_",
+    "relu", "relu_", "remainder", "renorm", "repeat_interleave", "reshape", "resize_as_", "resolve_conj", "rms_norm",
+    "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell", "roll", "rot90", "round", "round_", "row_stack", "rrelu",
+    "rrelu_", "rsqrt", "rsqrt_", "rsub", "scatter", "scatter_add", "scatter_reduce", "searchsorted", "select",
+    "select_scatter", "selu", "selu_", "sgn", "sigmoid", "sigmoid_", "sign", "signbit", "sin", "sin_", "sinc", "sinc_",
+    "sinh", "sinh_", "slice_scatter", "softmax", "sort", "split", "split_with_sizes", "sqrt", "sqrt_", "square",
+    "square_", "squeeze", "stack", "std", "std_mean", "sub", "subtract", "sum", "swapaxes", "swapdims", "t", "take",
+    "tan", "tan_", "tanh", "tanh_", "tensor_split", "threshold", "threshold_", "tile", "topk", "transpose", "trapezoid",
+    "trapz", "tril", "tril_indices", "triplet_margin_loss", "triu", "triu_indices", "true_divide", "trunc", "trunc_",
+    "unbind", "unflatten", "unsqueeze", "vander", "var", "var_mean", "vdot", "vsplit", "vstack", "where", "xlogy",
+    "xlogy_", "zero_", "zeros", "zeros_like",
 ]  # fmt: skip
 
 
@@ -2180,16 +2179,6 @@ def lgamma(input=None, *, out=None, **numpy_names):
     return lgamma_op.table[key_set](input)
 
 
-def lgamma_(input=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([lgamma__op], locals())
-    try:
-        key_set = (input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(lgamma__op, input)
-    return lgamma__op.table[key_set](input)
-
-
 def digamma(input=None, *, out=None, **numpy_names):
     if numpy_names:
         return call_by_name([digamma_op, digamma_out_op], locals())
@@ -2202,16 +2191,6 @@ def digamma(input=None, *, out=None, **numpy_names):
     return digamma_op.table[key_set](input)
 
 
-def digamma_(input=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([digamma__op], locals())
-    try:
-        key_set = (input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(digamma__op, input)
-    return digamma__op.table[key_set](input)
-
-
 def erfinv(input=None, *, out=None, **numpy_names):
     if numpy_names:
         return call_by_name([erfinv_op, erfinv_out_op], locals())
@@ -2222,16 +2201,6 @@ def erfinv(input=None, *, out=None, **numpy_names):
     except AttributeError:
         return invoke(erfinv_op, input)
     return erfinv_op.table[key_set](input)
-
-
-def erfinv_(input=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([erfinv__op], locals())
-    try:
-        key_set = (input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(erfinv__op, input)
-    return erfinv__op.table[key_set](input)
 
 
 def frac(input=None, *, out=None, **numpy_names):
@@ -2268,16 +2237,6 @@ def atan2(input=None, other=None, *, out=None, **numpy_names):
     return atan2_op.table[key_set](input, other)
 
 
-def atan2_(input=None, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([atan2__op], locals())
-    try:
-        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(atan2__op, input, other)
-    return atan2__op.table[key_set](input, other)
-
-
 def hypot(input=None, other=None, *, out=None, **numpy_names):
     if numpy_names:
         return call_by_name([hypot_op, hypot_out_op], locals())
@@ -2288,16 +2247,6 @@ def hypot(input=None, other=None, *, out=None, **numpy_names):
     except AttributeError:
         return invoke(hypot_op, input, other)
     return hypot_op.table[key_set](input, other)
-
-
-def hypot_(input=None, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([hypot__op], locals())
-    try:
-        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(hypot__op, input, other)
-    return hypot__op.table[key_set](input, other)
 
 
 def copysign(*args, **kwargs):
@@ -2311,16 +2260,6 @@ def copysign(*args, **kwargs):
         args,
         kwargs,
     )
-
-
-def copysign_(input=None, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([copysign__Tensor_op], locals())
-    try:
-        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(copysign__Tensor_op, input, other)
-    return copysign__Tensor_op.table[key_set](input, other)
 
 
 def logaddexp(input=None, other=None, *, out=None, **numpy_names):
@@ -2425,16 +2364,6 @@ def heaviside(input=None, values=None, *, out=None, **numpy_names):
     except AttributeError:
         return invoke(heaviside_op, input, values)
     return heaviside_op.table[key_set](input, values)
-
-
-def heaviside_(input=None, values=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([heaviside__op], locals())
-    try:
-        key_set = (input._key_set | values._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(heaviside__op, input, values)
-    return heaviside__op.table[key_set](input, values)
 
 
 def signbit(input=None, *, out=None, **numpy_names):
@@ -7173,16 +7102,6 @@ def arctan2(input=None, other=None, *, out=None, **numpy_names):
     except AttributeError:
         return invoke(arctan2_op, input, other)
     return arctan2_op.table[key_set](input, other)
-
-
-def arctan2_(input=None, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([arctan2__op], locals())
-    try:
-        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(arctan2__op, input, other)
-    return arctan2__op.table[key_set](input, other)
 
 
 def arctanh(input=None, *, out=None, **numpy_names):

@@ -226,8 +226,20 @@ def _warn_of_copy() -> None:
     warn(f"tensor(x) copies a tensor without its history: {clearer}")
 
 
+def of_storage(data: TypedStorage | UntypedStorage, dtype: dtype) -> Tensor:
+    """A tensor on the memory of a storage. Source: `torch/csrc/utils/tensor_new.cpp`, `new_with_storage`."""
+    if isinstance(data, TypedStorage):
+        if data.dtype is not dtype:
+            expected = f"Expected a Storage of type {dtype.type_name} or an UntypedStorage"
+            raise RuntimeError(f"{expected}, but got {data.dtype.type_name}")
+        data = data.storage
+    return Tensor(data, (data.nbytes() // dtype.itemsize,), (1,), 0, dtype)
+
+
 def _tensor(data, dtype: dtype | type | None, device: Device) -> Tensor:
     dtype = dtype if dtype is None else as_dtype(dtype)
+    if isinstance(data, (TypedStorage, UntypedStorage)):  # bytes are integers
+        return of_storage(data, dtype or (get_default_dtype() if isinstance(data, TypedStorage) else dtypes.int64))
     if isinstance(data, np.ndarray):
         data = _share(data)
     if isinstance(data, Tensor):
@@ -361,6 +373,8 @@ def _legacy_new(dtype: dtype, args: tuple, device: Device = None, of_any_dtype: 
         if data.dtype is not dtype and not of_any_dtype:
             raise TypeError(f"expected a tensor of the dtype {dtype}, but got {data.dtype}")
         return functions.alias(data)
+    if isinstance(data, (TypedStorage, UntypedStorage)):
+        return of_storage(data, dtype)
     if isinstance(data, strided.Size) or data is args and all(map(_is_size, args)):
         return _new(tuple(map(index, data)) or (0,), dtype, None)
     if _is_size(data):
@@ -425,7 +439,7 @@ def tensor_type(self: Tensor, dtype: Any = None, non_blocking: bool = False, **_
     return self.to(kind)
 
 
-def set_default_tensor_type(t: Any) -> None:
+def set_default_tensor_type(t: Any, /) -> None:
     """Set the default dtype by a type of tensors. Source: `torch/csrc/tensor/python_tensor.cpp`."""
     warn_once("set_default_tensor_type() is deprecated: use set_default_dtype() and set_default_device()")
     kind = TENSOR_TYPES.get(t, t)
@@ -437,7 +451,7 @@ def set_default_tensor_type(t: Any) -> None:
 def refuse_torch_function(cls: type) -> None:
     """Refuse a subclass of Tensor if PyTorch converts the results of operators to the subclass."""
     if cls is not Tensor and getattr(cls, "__torch_function__", None) is not strided.disabled_torch_function_impl:
-        plain = "a subclass with `__torch_function__ = rushlight._C._disabled_torch_function_impl` has plain results"
+        plain = "a subclass with `__torch_function__ = torch._C._disabled_torch_function_impl` has plain results"
         inherited = f"also the inherited one of {cls.__name__}"
         raise NotImplementedError(f"rushlight leaves out __torch_function__, {inherited}; {plain}")
 

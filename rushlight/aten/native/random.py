@@ -139,6 +139,13 @@ class Generator:
         self.next_float_normal_sample = float(state["next_float_normal_sample"]) if valid else None
         return self
 
+    def __reduce__(self) -> tuple:
+        return type(self), (self.device,), (self._seed, None, self.get_state())
+
+    def __setstate__(self, state: tuple[int, None, Tensor]) -> None:
+        seed, _, engine = state
+        self.manual_seed(seed).set_state(engine)
+
     def clone_state(self) -> Generator:
         """A new generator with the same state."""
         return Generator(self.device).set_state(self.get_state())

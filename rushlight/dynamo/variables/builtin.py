@@ -218,7 +218,7 @@ class BuiltinVariable(ConstantVariable):
         raise Unsupported("call of manual_seed")
 
     def call_graph_break(self, tx):
-        raise Unsupported("Call to rushlight.dynamo.graph_break()")
+        raise Unsupported("Call to `torch._dynamo.graph_break()`")
 
 
 NAMED = (

@@ -29,10 +29,10 @@ class _List(Module):
             raise IndexError(f"index {i} is out of range")
         return str(i % len(self))
 
-    def __getitem__(self, i: int | slice) -> Any:
-        if isinstance(i, slice):
-            return type(self)(list(self)[i])
-        return getattr(self, self._name(i))
+    def __getitem__(self, idx: int | slice) -> Any:
+        if isinstance(idx, slice):
+            return type(self)(list(self)[idx])
+        return getattr(self, self._name(idx))
 
     def __setitem__(self, i: int, member: Any) -> None:
         setattr(self, self._name(i), member)
@@ -40,11 +40,11 @@ class _List(Module):
     def __dir__(self) -> list[str]:
         return [name for name in super().__dir__() if not name.isdigit()]
 
-    def extend(self, members: Iterable[Any]) -> _List:
-        if not isinstance(members, Iterable) or isinstance(members, Tensor):
+    def extend(self, modules: Iterable[Any]) -> _List:
+        if not isinstance(modules, Iterable) or isinstance(modules, Tensor):
             name = type(self).__name__
-            raise TypeError(f"{name}.extend should be called with an iterable, but got {type(members).__name__}")
-        for member in list(members):
+            raise TypeError(f"{name}.extend should be called with an iterable, but got {type(modules).__name__}")
+        for member in list(modules):
             self.append(member)
         return self
 
@@ -102,10 +102,10 @@ class Sequential(_Modules):
             input = module(input)
         return input
 
-    def __getitem__(self, i: int | slice) -> Module:
-        if isinstance(i, slice):
-            return type(self)(OrderedDict(list(self._modules.items())[i]))
-        return super().__getitem__(i)
+    def __getitem__(self, idx: int | slice) -> Module:
+        if isinstance(idx, slice):
+            return type(self)(OrderedDict(list(self._modules.items())[idx]))
+        return super().__getitem__(idx)
 
     def insert(self, index: int, module: Module) -> Sequential:
         if not isinstance(module, Module):
@@ -228,8 +228,8 @@ class _Dict(Module):
         for key in list(self):
             del self[key]
 
-    def update(self, members: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> None:
-        for key, value in dict(members).items():
+    def update(self, modules: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> None:
+        for key, value in dict(modules).items():
             self[key] = value
 
 

@@ -38,8 +38,8 @@ class BackwardHook:
     Source: `torch/utils/hooks.py`, `BackwardHook`.
     """
 
-    def __init__(self, module: Any, hooks: Sequence[Callable], pre_hooks: Sequence[Callable]) -> None:
-        self.module, self.hooks, self.pre_hooks = module, hooks, pre_hooks
+    def __init__(self, module: Any, user_hooks: Sequence[Callable], user_pre_hooks: Sequence[Callable]) -> None:
+        self.module, self.hooks, self.pre_hooks = module, user_hooks, user_pre_hooks
         self.grad_outputs: tuple | None = None
         self.inputs: list[int] | None = None  # the indices of the tensor arguments; None if none of them requires grad
 

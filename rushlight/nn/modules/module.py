@@ -566,7 +566,7 @@ class Module:
         return self._apply(lambda tensor: tensor.cuda(device))
 
     def compile(self, *args, **kwargs) -> None:
-        raise NotImplementedError("rushlight leaves out Module.compile: use `rushlight.compile(module)`")
+        raise NotImplementedError("rushlight leaves out Module.compile: use `torch.compile(module)`")
 
     def to_empty(self, *, device: Device, recurse: bool = True) -> Module:
         """Move to a device without copying the elements: the new memory is uninitialized."""

@@ -73,5 +73,11 @@ def fuse_conv_bn_eval(conv: Layer, bn: Module) -> Layer:
     return fused
 
 
-fuse_linear_bn_eval = fuse_conv_bn_eval
-fuse_linear_bn_weights = fuse_conv_bn_weights
+def fuse_linear_bn_eval(linear: Layer, bn: Module) -> Layer:
+    return fuse_conv_bn_eval(linear, bn)
+
+
+def fuse_linear_bn_weights(
+    linear_w: Tensor, linear_b: Tensor | None, bn_rm: Tensor, bn_rv: Tensor, bn_eps: float, bn_w: Tensor, bn_b: Tensor
+) -> tuple[Parameter, Parameter]:
+    return fuse_conv_bn_weights(linear_w, linear_b, bn_rm, bn_rv, bn_eps, bn_w, bn_b)

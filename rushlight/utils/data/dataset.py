@@ -72,15 +72,15 @@ class ConcatDataset(Dataset[T]):
             raise AssertionError("ConcatDataset does not support IterableDataset")
         self.cumulative_sizes = list(accumulate(len(dataset) for dataset in self.datasets))
 
-    def __getitem__(self, index: int) -> T:
+    def __getitem__(self, idx: int) -> T:
         length = len(self)
-        if index < -length:
+        if idx < -length:
             raise ValueError("absolute value of index should not exceed dataset length")
-        if index >= length:
-            raise IndexError(f"index {index} is out of range for a dataset of {length} samples")
-        index %= length
-        number = bisect_right(self.cumulative_sizes, index)
-        return self.datasets[number][index - (self.cumulative_sizes[number - 1] if number else 0)]
+        if idx >= length:
+            raise IndexError(f"index {idx} is out of range for a dataset of {length} samples")
+        idx %= length
+        number = bisect_right(self.cumulative_sizes, idx)
+        return self.datasets[number][idx - (self.cumulative_sizes[number - 1] if number else 0)]
 
     def __len__(self) -> int:
         return self.cumulative_sizes[-1]
@@ -108,10 +108,10 @@ class Subset(Dataset[T]):
     def __init__(self, dataset: Dataset[T], indices: Sequence[int]) -> None:
         self.dataset, self.indices = dataset, indices
 
-    def __getitem__(self, index: Any) -> T:
-        if isinstance(index, list):
-            return self.dataset[[self.indices[i] for i in index]]
-        return self.dataset[self.indices[index]]
+    def __getitem__(self, idx: Any) -> T:
+        if isinstance(idx, list):
+            return self.dataset[[self.indices[i] for i in idx]]
+        return self.dataset[self.indices[idx]]
 
     def __getitems__(self, indices: list[int]) -> list[T]:
         return fetch_samples(self.dataset, [self.indices[i] for i in indices])

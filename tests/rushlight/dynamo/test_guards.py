@@ -203,7 +203,7 @@ def test_explain_counts_graphs_breaks_and_operations():
 
     found = rl.dynamo.explain(f)(X)
     assert (found.graph_count, found.graph_break_count, found.op_count) == (2, 1, 3)
-    assert [reason.reason for reason in found.break_reasons] == ["Call to rushlight.dynamo.graph_break()"]
+    assert [reason.reason for reason in found.break_reasons] == ["Call to `torch._dynamo.graph_break()`"]
     assert "Graph Count: 2" in str(found)
 
 
