@@ -194,7 +194,7 @@ class autocast(ContextDecorator):
         excluded, _state.dtype = self._before
         local.excluded = local.excluded & ~self._bit | excluded
 
-    def __call__(self, function: Callable) -> Callable:
-        if not callable(function):
-            raise TypeError(f"autocast()(func) requires a callable, but got {type(function).__name__}")
-        return super().__call__(function)
+    def __call__(self, func: Callable) -> Callable:
+        if not callable(func):
+            raise TypeError(f"autocast()(func) requires a callable, but got {type(func).__name__}")
+        return super().__call__(func)

@@ -218,7 +218,9 @@ def pin_memory(self: Tensor) -> Tensor:
 
 
 add_attributes(
-    **dict.fromkeys(("is_cuda", "is_mps", "is_nested", "is_quantized", "is_sparse", "is_xpu"), False),
+    **dict.fromkeys(
+        ("is_cuda", "is_mps", "is_nested", "is_quantized", "is_sparse", "is_xpu"), property(lambda self: False)
+    ),
     __contains__=contains,
     __format__=format_tensor,
     __reversed__=reverse,

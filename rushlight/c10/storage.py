@@ -35,9 +35,9 @@ if sys.platform == "linux":
 class Size(tuple[int, ...]):
     """The sizes of a tensor: a tuple that can count elements. Slices, sums and multiples of it are `Size` too."""
 
-    def __new__(cls, sizes: Iterable[SupportsIndex] = ()) -> Size:
+    def __new__(cls, iterable: Iterable[SupportsIndex] = (), /) -> Size:
         """Raises TypeError if a size is no integer. Source: `torch/csrc/Size.cpp`, `THPSize_pynew`."""
-        self = tuple.__new__(cls, sizes)
+        self = tuple.__new__(cls, iterable)
         if all(type(size) is int for size in self):
             return self
         for i, size in enumerate(self):

@@ -52,6 +52,8 @@ def define(name: str, arg_constraints: dict, support: Any, **formulas: Callable)
     members = {
         METHODS.get(key, key): formula if key in METHODS else property(formula) for key, formula in formulas.items()
     }
+    for key in {*METHODS} & {*formulas}:
+        formulas[key].__name__ = METHODS[key]
     members |= {"arg_constraints": arg_constraints, "__module__": __name__}
     members["support"] = property(support) if callable(support) else support
     return type(name, (Elementwise,), members)

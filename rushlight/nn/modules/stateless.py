@@ -276,13 +276,15 @@ class _Pad(_Unnamed):
         return F.pad(input, self.padding, self.mode, getattr(self, "value", None))
 
 
-PADDINGS = {"Circular": "circular", "Reflection": "reflect", "Replication": "replicate", "Zero": "constant"}
+PADDINGS = {"Circular": "circular", "Reflection": "reflect", "Replication": "replicate"}
 for _dims in (1, 2, 3):
     for _kind, _mode in PADDINGS.items():
         _base = type(f"_{_kind}Pad", (_Pad,), {"mode": _mode, "sides": 2 * _dims})
         define(_base, {f"{_kind}Pad{_dims}d": lambda padding: None})
     _base = type("_ConstantPad", (_Pad,), {"mode": "constant", "sides": 2 * _dims, "extra_repr": Stateless.extra_repr})
     define(_base, {f"ConstantPad{_dims}d": lambda padding, value: None})
+    _base = type("_ZeroPad", (globals()[f"ConstantPad{_dims}d"],), {"value": 0, "extra_repr": _Unnamed.extra_repr})
+    define(_base, {f"ZeroPad{_dims}d": lambda padding: None})
 
 # Distances and losses ------------------------------------------------------------------------------------------------
 
