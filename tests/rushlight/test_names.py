@@ -71,6 +71,24 @@ d = xp.nn.DataParallel(xp.nn.Linear(2, 2)); d, list(d.state_dict()), d(m).shape,
 t = xp.utils._pytree; v, s = t.tree_flatten({"a": [1, (2, y)], "b": 4}); v, t.tree_unflatten([5] * 4, s), t.tree_map(str, [1])
 xp.jit.is_scripting(), xp.jit.is_tracing(), xp._C._get_tracing_state()
 xp.numel(m), xp.get_default_device(), xp.set_default_device("cpu")
+g = xp.Generator().manual_seed(3); r = xp.randn(3, generator=g); h = pickle.loads(pickle.dumps(g)); xp.randn(3, generator=h)
+g = xp.Generator().manual_seed(3); h = copy.deepcopy(g); r = xp.rand(1, generator=g); h is g, xp.rand(1, generator=h)
+xp.tensor(y.storage()), xp.tensor(y.storage()).data_ptr() == y.data_ptr(), xp.as_tensor(y.storage()), xp.Tensor(y.storage())
+xp.tensor(i.storage())
+xp.tensor(i.storage(), dtype=xp.int64), xp.tensor(i.untyped_storage()), xp.LongTensor(i.storage()), i.new(i.storage())
+xp.Tensor(y.untyped_storage()), xp.tensor(y.untyped_storage(), dtype=xp.float32), y.new_tensor(y.storage())
+y.new_tensor(i.storage())
+xp.FloatTensor(i.storage())
+f = xp.from_dlpack(y, copy=True); f[0] = 7; y, xp.from_dlpack(ext_tensor=y).data_ptr() == y.data_ptr()
+xp.autograd.backward(x * 2, grad_variables=y); x.grad
+xp.autograd.backward(x * 2, y, grad_variables=y)
+xp.nn.parameter.is_lazy(param=y), xp.autograd.gradcheck(func=xp.sin, inputs=x.detach().double().requires_grad_())
+xp.no_grad(orig_func=lambda: xp.is_grad_enabled())()
+issubclass(xp.nn.ZeroPad2d, xp.nn.ConstantPad2d), xp.nn.ZeroPad2d(1), xp.nn.ZeroPad2d(1)(m[None])
+xp.searchsorted(m, xp.ones(3, 2))
+hasattr(xp, "index"), hasattr(xp, "alias"), hasattr(xp, "atan2_"), hasattr(xp, "renorm_"), hasattr(xp, "atan_")
+y.is_cuda = True
+xp.nn.utils.fusion.fuse_linear_bn_eval(linear=xp.nn.Linear(2, 2).eval(), bn=xp.nn.BatchNorm1d(2).eval())
 """
 
 
