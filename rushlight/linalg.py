@@ -12,14 +12,8 @@ from rushlight.c10.dtypes import Scalar, dtype
 
 __all__ = ["LinAlgError", "cross", "inv", "matrix_norm", "norm", "svdvals", "vector_norm"]
 
-inv, cross = functions.linalg_inv, functions.linalg_cross
+inv, cross, svdvals = functions.linalg_inv, functions.linalg_cross, functions.linalg_svdvals
 vector_norm, matrix_norm = functions.linalg_vector_norm, functions.linalg_matrix_norm
-
-
-def svdvals(A: Tensor, *, driver: str | None = None, out: Tensor | None = None) -> Tensor:  # noqa: N803
-    """The singular values of matrices (\\*batch, rows, columns), in descending order."""
-    values = functions.linalg_svdvals(A, driver=driver)
-    return values if out is None else out.resize_(values.shape).copy_(values)
 
 
 def norm(

@@ -43,8 +43,7 @@ def is_complex(input: Tensor) -> bool:
 def tensordot(a: Tensor, b: Tensor, dims: int | Sequence = 2, out: Tensor | None = None) -> Tensor:
     """The product, summed over the last `dims` dimensions of `a` and the first ones of `b`, or over two lists of dimensions."""
     given = (list(range(-dims, 0)), list(range(dims))) if isinstance(dims, int) else dims
-    result = functions.tensordot(a, b, *([dim] if isinstance(dim, int) else list(dim) for dim in given))
-    return result if out is None else out.resize_(result.shape).copy_(result)
+    return functions.tensordot(a, b, *([dim] if isinstance(dim, int) else list(dim) for dim in given), out=out)
 
 
 def numel(input: Tensor) -> int:

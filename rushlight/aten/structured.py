@@ -299,12 +299,23 @@ def call_out(kernel: Structured, args: Sequence, out: Tensor) -> Tensor:
 
 def check_writable(kernel: Structured, args: Sequence, out: Tensor, output: Output) -> None:
     """Raise RuntimeError if the dtype or the memory of `out` does not allow writing the result, `output`, into it."""
-    if kernel.casts and not can_cast(output.dtype, out.dtype):
+    check_out(out, output.dtype, args, kernel.casts, kernel.idempotent)
+
+
+CPP_NAMES = {  # of dtypes, in messages, where they differ from `type_name` in lower case
+    "Long": "long int", "Byte": "unsigned char", "Char": "signed char", "Half": "c10::Half", "BFloat16": "c10::BFloat16",
+}  # fmt: skip
+
+
+def check_out(out: Tensor, dtype: dtype, args: Sequence, casts: bool = False, idempotent: bool = False) -> None:
+    """The checks of `check_writable` for a result of this dtype. `casts` and `idempotent` are as in `Structured`."""
+    if casts and not can_cast(dtype, out.dtype):
         wanted = f"the desired output type {out.dtype.type_name}"
-        raise RuntimeError(f"result type {output.dtype.type_name} can't be cast to {wanted}")
-    if not kernel.casts and output.dtype is not out.dtype:
-        raise RuntimeError(f"Expected out tensor to have dtype {output.dtype.name}, but got {out.dtype.name} instead")
-    if not kernel.idempotent:
+        raise RuntimeError(f"result type {dtype.type_name} can't be cast to {wanted}")
+    if not casts and dtype is not out.dtype:
+        expected, given = (CPP_NAMES.get(of.type_name, of.type_name.lower()) for of in (dtype, out.dtype))
+        raise RuntimeError(f"Expected out tensor to have dtype {expected}, but got {given} instead")
+    if not idempotent:
         assert_no_internal_overlap(out)
     for arg in args:
         if isinstance(arg, Tensor):
@@ -366,15 +377,16 @@ def write_inplace(self: Tensor, result: Tensor) -> Tensor:
     if result.shape != self.shape:
         broadcast = f"the broadcast shape {list(result.shape)}"
         raise RuntimeError(f"output with shape {list(self.shape)} doesn't match {broadcast}")
-    write_out(result, self)
-    return self
+    check_out(self, result.dtype, (), casts=True)
+    return self.copy_(result)
 
 
-def write_out(results: Tensor | Sequence[Tensor], *outs: Tensor) -> Tensor | tuple[Tensor, ...]:
-    """Copy the results of an operator to the tensors of its out= form."""
-    for out, result in zip(outs, [results] if isinstance(results, Tensor) else results):
-        if not can_cast(result.dtype, out.dtype):
-            raise RuntimeError(f"result type {result.dtype.type_name} can't be cast to {out.dtype.type_name}")
+def write_out(results: Tensor | Sequence[Tensor], args: Sequence, *outs: Tensor, casts: bool) -> Any:
+    """Copy the results of an operator of these arguments to the tensors of its out= form."""
+    pairs = [*zip(outs, [results] if isinstance(results, Tensor) else results)]
+    for out, result in pairs:
+        check_out(out, result.dtype, args, casts)
+    for out, result in pairs:
         resize_output(out, result.shape, result.stride())
         out.copy_(result)
     return outs if len(outs) > 1 else outs[0]

@@ -9,7 +9,8 @@ and `tools/autograd/gen_python_functions.py` (the functions that Python calls). 
 - `dispatch`: kernels by dispatch key, `module::function` of `aten` or `aten/native`. Without `dispatch`, PyTorch takes the
   kernel of the same name for `CompositeImplicitAutograd`. Here the entry must name the kernel.
 - A kernel may be a formula instead, in Python: the operator's arguments have their names, and `functions` has the
-  operators. `autogen: name_, name.out` makes in-place and out= forms, which copy the result of the formula.
+  operators. `autogen: name_, name.out` makes in-place and out= forms, which copy the result of the formula. With
+  `casts: True` the dtype of `out` may differ from that of the result, as in `Structured`.
 - `structured: True` with a `dispatch` to a `Structured`: the out= form. `structured_delegate: name.out` makes a
   functional or in-place form of it.
 - `python_module: nn`: the function is in `rl.nn.functional` and not in `rl`. `python_module: functional` or `linalg`: a function
@@ -74,6 +75,7 @@ class Native:
     variants: str = "function"
     structured: bool = False
     structured_delegate: str | None = None
+    casts: bool = False
     python_module: str | None = None
 
     @property
@@ -165,7 +167,8 @@ def form_of(native: Native, name: str) -> Native:
         types = ", ".join(out if part.name else out.rpartition(" ")[0] for part, out in parts)
         text = f"{name}({arguments}{', ' if '*, ' in arguments else ', *, '}{', '.join(outs)}) -> "
         text += f"({types})" if len(outs) > 1 else types
-        kernel = f"lambda {stack}, {', '.join(names)}: structured.write_out({result}, {', '.join(names)})"
+        written = f"({stack},), {', '.join(names)}, casts={native.casts}"
+        kernel = f"lambda {stack}, {', '.join(names)}: structured.write_out({result}, {written})"
     return derived(native, text, native.dispatch, kernel)
 
 

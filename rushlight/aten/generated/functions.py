@@ -4026,7 +4026,9 @@ def inverse(input=None, **numpy_names):
     return inverse_op.table[key_set](input)
 
 
-def linalg_svdvals(A, *, driver=None):
+def linalg_svdvals(A, *, driver=None, out=None):
+    if out is not None:
+        return invoke(linalg_svdvals_out_op, A, driver, out)
     try:
         key_set = (A._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4268,9 +4270,11 @@ def inner(input=None, other=None, **numpy_names):
     return inner_op.table[key_set](input, other)
 
 
-def tensordot(input=None, other=None, dims_self=None, dims_other=None, **numpy_names):
+def tensordot(input=None, other=None, dims_self=None, dims_other=None, *, out=None, **numpy_names):
     if numpy_names or dims_self is None or dims_other is None:
-        return call_by_name([tensordot_op], locals())
+        return call_by_name([tensordot_op, tensordot_out_op], locals())
+    if out is not None:
+        return invoke(tensordot_out_op, input, other, dims_self, dims_other, out)
     try:
         key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -13730,6 +13734,7 @@ linalg_inv_op = declare("linalg_inv(Tensor A) -> Tensor")
 inverse_op = declare("inverse(Tensor self) -> Tensor")
 trace_op = declare("trace(Tensor self) -> Tensor")
 linalg_svdvals_op = declare("linalg_svdvals(Tensor A, *, str? driver=None) -> Tensor")
+linalg_svdvals_out_op = declare("linalg_svdvals.out(Tensor A, *, str? driver=None, Tensor(a!) out) -> Tensor(a!)")
 linalg_vector_norm_op = declare(
     "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"
 )
@@ -13797,6 +13802,9 @@ outer_op = declare("outer(Tensor self, Tensor vec2) -> Tensor")
 outer_out_op = declare("outer.out(Tensor self, Tensor vec2, *, Tensor(a!) out) -> Tensor(a!)")
 inner_op = declare("inner(Tensor self, Tensor other) -> Tensor")
 tensordot_op = declare("tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor")
+tensordot_out_op = declare(
+    "tensordot.out(Tensor self, Tensor other, int[] dims_self, int[] dims_other, *, Tensor(a!) out) -> Tensor(a!)"
+)
 dist_op = declare("dist(Tensor self, Tensor other, Scalar p=2) -> Tensor")
 vdot_op = declare("vdot(Tensor self, Tensor other) -> Tensor")
 addmv_op = declare("addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor")

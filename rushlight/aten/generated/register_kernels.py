@@ -672,7 +672,9 @@ implement(
 )
 implement(
     "deg2rad.out",
-    CompositeExplicitAutograd=lambda self, out: structured.write_out(invoke(functions.deg2rad_op, self), out),
+    CompositeExplicitAutograd=lambda self, out: structured.write_out(
+        invoke(functions.deg2rad_op, self), (self,), out, casts=True
+    ),
 )
 implement("rad2deg", CompositeExplicitAutograd=lambda self: self * (180 / math.pi))
 implement(
@@ -681,7 +683,9 @@ implement(
 )
 implement(
     "rad2deg.out",
-    CompositeExplicitAutograd=lambda self, out: structured.write_out(invoke(functions.rad2deg_op, self), out),
+    CompositeExplicitAutograd=lambda self, out: structured.write_out(
+        invoke(functions.rad2deg_op, self), (self,), out, casts=True
+    ),
 )
 implement(
     "float_power.Tensor_Tensor",
@@ -701,7 +705,13 @@ implement(
 implement(
     "ldexp.out",
     CompositeExplicitAutograd=lambda self, other, out: structured.write_out(
-        invoke(functions.ldexp_Tensor_op, self, other), out
+        invoke(functions.ldexp_Tensor_op, self, other),
+        (
+            self,
+            other,
+        ),
+        out,
+        casts=True,
     ),
 )
 implement("true_divide.Tensor", CompositeImplicitAutograd=lambda self, other: functions.div(self, other))
@@ -747,7 +757,9 @@ implement(
 implement("log_sigmoid", CompositeImplicitAutograd=lambda self: functions.log_sigmoid_forward(self)[0])
 implement(
     "log_sigmoid.out",
-    CompositeImplicitAutograd=lambda self, out: structured.write_out(invoke(functions.log_sigmoid_op, self), out),
+    CompositeImplicitAutograd=lambda self, out: structured.write_out(
+        invoke(functions.log_sigmoid_op, self), (self,), out, casts=False
+    ),
 )
 implement(
     "glu",
@@ -758,7 +770,15 @@ implement(
 )
 implement(
     "glu.out",
-    CompositeExplicitAutograd=lambda self, dim, out: structured.write_out(invoke(functions.glu_op, self, dim), out),
+    CompositeExplicitAutograd=lambda self, dim, out: structured.write_out(
+        invoke(functions.glu_op, self, dim),
+        (
+            self,
+            dim,
+        ),
+        out,
+        casts=True,
+    ),
 )
 implement(
     "_prelu_kernel", CompositeExplicitAutograd=lambda self, weight: functions.where(self > 0, self, weight * self)
@@ -1057,7 +1077,15 @@ implement("histc", CompositeExplicitAutograd=reductions.histc)
 implement(
     "histc.out",
     CompositeExplicitAutograd=lambda self, bins, min, max, out: structured.write_out(
-        invoke(functions.histc_op, self, bins, min, max), out
+        invoke(functions.histc_op, self, bins, min, max),
+        (
+            self,
+            bins,
+            min,
+            max,
+        ),
+        out,
+        casts=False,
     ),
 )
 implement(
@@ -1079,44 +1107,63 @@ implement("cummax", CompositeExplicitAutograd=lambda self, dim: reductions.runni
 implement(
     "cummax.out",
     CompositeExplicitAutograd=lambda self, dim, values, indices: structured.write_out(
-        invoke(functions.cummax_op, self, dim), values, indices
+        invoke(functions.cummax_op, self, dim),
+        (
+            self,
+            dim,
+        ),
+        values,
+        indices,
+        casts=False,
     ),
 )
 implement("cummin", CompositeExplicitAutograd=lambda self, dim: reductions.running(self, dim, np.minimum))
 implement(
     "cummin.out",
     CompositeExplicitAutograd=lambda self, dim, values, indices: structured.write_out(
-        invoke(functions.cummin_op, self, dim), values, indices
+        invoke(functions.cummin_op, self, dim),
+        (
+            self,
+            dim,
+        ),
+        values,
+        indices,
+        casts=False,
     ),
 )
 implement("kthvalue", CompositeExplicitAutograd=sorting.kthvalue)
 implement(
     "kthvalue.values",
     CompositeExplicitAutograd=lambda self, k, dim, keepdim, values, indices: structured.write_out(
-        invoke(functions.kthvalue_op, self, k, dim, keepdim), values, indices
+        invoke(functions.kthvalue_op, self, k, dim, keepdim),
+        (
+            self,
+            k,
+            dim,
+            keepdim,
+        ),
+        values,
+        indices,
+        casts=False,
     ),
 )
 implement("mode", CompositeExplicitAutograd=sorting.mode)
 implement(
     "mode.values",
     CompositeExplicitAutograd=lambda self, dim, keepdim, values, indices: structured.write_out(
-        invoke(functions.mode_op, self, dim, keepdim), values, indices
+        invoke(functions.mode_op, self, dim, keepdim),
+        (
+            self,
+            dim,
+            keepdim,
+        ),
+        values,
+        indices,
+        casts=False,
     ),
 )
-implement(
-    "nansum",
-    CompositeExplicitAutograd=lambda self, dim, keepdim, dtype: (
-        functions.sum(functions.where(self.isnan(), 0, self), dim, keepdim, dtype=dtype)
-        if self.dtype.is_floating_point
-        else functions.sum(self, dim, keepdim, dtype=dtype)
-    ),
-)
-implement(
-    "nansum.out",
-    CompositeExplicitAutograd=lambda self, dim, keepdim, dtype, out: structured.write_out(
-        invoke(functions.nansum_op, self, dim, keepdim, dtype), out
-    ),
-)
+implement("nansum", CompositeExplicitAutograd=reductions.nansum)
+implement("nansum.out", CompositeExplicitAutograd=reductions.nansum)
 implement(
     "nanmean",
     CompositeImplicitAutograd=lambda self, dim, keepdim, dtype: (
@@ -1125,9 +1172,9 @@ implement(
 )
 implement(
     "nanmean.out",
-    CompositeImplicitAutograd=lambda self, dim, keepdim, dtype, out: structured.write_out(
-        invoke(functions.nanmean_op, self, dim, keepdim, dtype), out
-    ),
+    CompositeImplicitAutograd=lambda self, dim, keepdim, dtype, out: functions.nansum(
+        self, dim, keepdim, dtype=dtype, out=out
+    ).div_(functions.sum(self.isnan().logical_not(), dim, keepdim)),
 )
 implement(
     "count_nonzero", CompositeExplicitAutograd=lambda self, dim: functions.sum(self != 0, [] if dim is None else [dim])
@@ -1143,7 +1190,15 @@ implement(
 implement(
     "aminmax.out",
     CompositeExplicitAutograd=lambda self, dim, keepdim, min, max: structured.write_out(
-        invoke(functions.aminmax_op, self, dim, keepdim), min, max
+        invoke(functions.aminmax_op, self, dim, keepdim),
+        (
+            self,
+            dim,
+            keepdim,
+        ),
+        min,
+        max,
+        casts=False,
     ),
 )
 implement(
@@ -1174,7 +1229,16 @@ implement("diff", CompositeImplicitAutograd=reductions.diff)
 implement(
     "diff.out",
     CompositeImplicitAutograd=lambda self, n, dim, prepend, append, out: structured.write_out(
-        invoke(functions.diff_op, self, n, dim, prepend, append), out
+        invoke(functions.diff_op, self, n, dim, prepend, append),
+        (
+            self,
+            n,
+            dim,
+            prepend,
+            append,
+        ),
+        out,
+        casts=False,
     ),
 )
 implement(
@@ -1198,7 +1262,15 @@ implement(
 implement(
     "bucketize.Tensor_out",
     CompositeExplicitAutograd=lambda self, boundaries, out_int32, right, out: structured.write_out(
-        invoke(functions.bucketize_Tensor_op, self, boundaries, out_int32, right), out
+        invoke(functions.bucketize_Tensor_op, self, boundaries, out_int32, right),
+        (
+            self,
+            boundaries,
+            out_int32,
+            right,
+        ),
+        out,
+        casts=False,
     ),
 )
 implement(
@@ -1209,7 +1281,10 @@ implement(
 )
 implement("msort", CompositeImplicitAutograd=lambda self: self.sort(0)[0])
 implement(
-    "msort.out", CompositeImplicitAutograd=lambda self, out: structured.write_out(invoke(functions.msort_op, self), out)
+    "msort.out",
+    CompositeImplicitAutograd=lambda self, out: structured.write_out(
+        invoke(functions.msort_op, self), (self,), out, casts=False
+    ),
 )
 implement(
     "isin.Tensor_Tensor",
@@ -1255,7 +1330,13 @@ implement(
 implement(
     "pixel_shuffle.out",
     CompositeExplicitAutograd=lambda self, upscale_factor, out: structured.write_out(
-        invoke(functions.pixel_shuffle_op, self, upscale_factor), out
+        invoke(functions.pixel_shuffle_op, self, upscale_factor),
+        (
+            self,
+            upscale_factor,
+        ),
+        out,
+        casts=False,
     ),
 )
 implement(
@@ -1271,7 +1352,13 @@ implement(
 implement(
     "pixel_unshuffle.out",
     CompositeExplicitAutograd=lambda self, downscale_factor, out: structured.write_out(
-        invoke(functions.pixel_unshuffle_op, self, downscale_factor), out
+        invoke(functions.pixel_unshuffle_op, self, downscale_factor),
+        (
+            self,
+            downscale_factor,
+        ),
+        out,
+        casts=False,
     ),
 )
 implement(
@@ -1301,7 +1388,15 @@ implement(
 implement(
     "diagonal_copy.out",
     CompositeExplicitAutograd=lambda self, offset, dim1, dim2, out: structured.write_out(
-        invoke(functions.diagonal_copy_op, self, offset, dim1, dim2), out
+        invoke(functions.diagonal_copy_op, self, offset, dim1, dim2),
+        (
+            self,
+            offset,
+            dim1,
+            dim2,
+        ),
+        out,
+        casts=False,
     ),
 )
 implement(
@@ -1313,7 +1408,13 @@ implement(
 implement(
     "diag.out",
     CompositeImplicitAutograd=lambda self, diagonal, out: structured.write_out(
-        invoke(functions.diag_op, self, diagonal), out
+        invoke(functions.diag_op, self, diagonal),
+        (
+            self,
+            diagonal,
+        ),
+        out,
+        casts=False,
     ),
 )
 implement("diagflat", CompositeImplicitAutograd=lambda self, offset: self.contiguous().view(-1).diag(offset))
@@ -1339,7 +1440,13 @@ implement(
 implement(
     "take.out",
     CompositeExplicitAutograd=lambda self, index, out: structured.write_out(
-        invoke(functions.take_op, self, index), out
+        invoke(functions.take_op, self, index),
+        (
+            self,
+            index,
+        ),
+        out,
+        casts=False,
     ),
 )
 implement(
@@ -1447,6 +1554,18 @@ implement("linalg_inv", CompositeImplicitAutograd=lambda A: functions.linalg_inv
 implement("inverse", CompositeImplicitAutograd=lambda self: functions.linalg_inv(self))
 implement("trace", CompositeExplicitAutograd=linear_algebra.trace)
 implement("linalg_svdvals", CompositeImplicitAutograd=linear_algebra.svdvals)
+implement(
+    "linalg_svdvals.out",
+    CompositeImplicitAutograd=lambda A, driver, out: structured.write_out(
+        invoke(functions.linalg_svdvals_op, A, driver),
+        (
+            A,
+            driver,
+        ),
+        out,
+        casts=False,
+    ),
+)
 implement("linalg_vector_norm", CPU=linear_algebra.vector_norm.functional, Meta=linear_algebra.vector_norm.on_meta)
 implement("linalg_vector_norm.out", CPU=linear_algebra.vector_norm.out, Meta=linear_algebra.vector_norm.out)
 implement(
@@ -1517,6 +1636,20 @@ implement(
     ),
 )
 implement("tensordot", CompositeImplicitAutograd=linear.tensordot)
+implement(
+    "tensordot.out",
+    CompositeImplicitAutograd=lambda self, other, dims_self, dims_other, out: structured.write_out(
+        invoke(functions.tensordot_op, self, other, dims_self, dims_other),
+        (
+            self,
+            other,
+            dims_self,
+            dims_other,
+        ),
+        out,
+        casts=False,
+    ),
+)
 implement("dist", CompositeExplicitAutograd=lambda self, other, p: functions.linalg_vector_norm(self - other, p))
 implement("vdot", CompositeExplicitAutograd=lambda self, other: self.dot(other))
 implement(
@@ -1534,7 +1667,16 @@ implement(
 implement(
     "addmv.out",
     CompositeExplicitAutograd=lambda self, mat, vec, beta, alpha, out: structured.write_out(
-        invoke(functions.addmv_op, self, mat, vec, beta, alpha), out
+        invoke(functions.addmv_op, self, mat, vec, beta, alpha),
+        (
+            self,
+            mat,
+            vec,
+            beta,
+            alpha,
+        ),
+        out,
+        casts=False,
     ),
 )
 implement(
@@ -1554,7 +1696,16 @@ implement(
 implement(
     "addr.out",
     CompositeExplicitAutograd=lambda self, vec1, vec2, beta, alpha, out: structured.write_out(
-        invoke(functions.addr_op, self, vec1, vec2, beta, alpha), out
+        invoke(functions.addr_op, self, vec1, vec2, beta, alpha),
+        (
+            self,
+            vec1,
+            vec2,
+            beta,
+            alpha,
+        ),
+        out,
+        casts=True,
     ),
 )
 implement(
@@ -1582,7 +1733,15 @@ implement(
 implement(
     "renorm.out",
     CompositeExplicitAutograd=lambda self, p, dim, maxnorm, out: structured.write_out(
-        invoke(functions.renorm_op, self, p, dim, maxnorm), out
+        invoke(functions.renorm_op, self, p, dim, maxnorm),
+        (
+            self,
+            p,
+            dim,
+            maxnorm,
+        ),
+        out,
+        casts=False,
     ),
 )
 implement(
@@ -1733,7 +1892,14 @@ implement(
 implement(
     "upsample_nearest1d.out",
     CompositeExplicitAutograd=lambda self, output_size, scales, out: structured.write_out(
-        invoke(functions.upsample_nearest1d_op, self, output_size, scales), out
+        invoke(functions.upsample_nearest1d_op, self, output_size, scales),
+        (
+            self,
+            output_size,
+            scales,
+        ),
+        out,
+        casts=False,
     ),
 )
 implement(
@@ -1751,7 +1917,15 @@ implement(
 implement(
     "upsample_nearest2d.out",
     CompositeExplicitAutograd=lambda self, output_size, scales_h, scales_w, out: structured.write_out(
-        invoke(functions.upsample_nearest2d_op, self, output_size, scales_h, scales_w), out
+        invoke(functions.upsample_nearest2d_op, self, output_size, scales_h, scales_w),
+        (
+            self,
+            output_size,
+            scales_h,
+            scales_w,
+        ),
+        out,
+        casts=False,
     ),
 )
 implement(
@@ -1769,7 +1943,16 @@ implement(
 implement(
     "upsample_nearest3d.out",
     CompositeExplicitAutograd=lambda self, output_size, scales_d, scales_h, scales_w, out: structured.write_out(
-        invoke(functions.upsample_nearest3d_op, self, output_size, scales_d, scales_h, scales_w), out
+        invoke(functions.upsample_nearest3d_op, self, output_size, scales_d, scales_h, scales_w),
+        (
+            self,
+            output_size,
+            scales_d,
+            scales_h,
+            scales_w,
+        ),
+        out,
+        casts=False,
     ),
 )
 implement(
@@ -1787,7 +1970,14 @@ implement(
 implement(
     "_upsample_nearest_exact1d.out",
     CompositeExplicitAutograd=lambda self, output_size, scales, out: structured.write_out(
-        invoke(functions._upsample_nearest_exact1d_op, self, output_size, scales), out
+        invoke(functions._upsample_nearest_exact1d_op, self, output_size, scales),
+        (
+            self,
+            output_size,
+            scales,
+        ),
+        out,
+        casts=False,
     ),
 )
 implement(
@@ -1805,7 +1995,15 @@ implement(
 implement(
     "_upsample_nearest_exact2d.out",
     CompositeExplicitAutograd=lambda self, output_size, scales_h, scales_w, out: structured.write_out(
-        invoke(functions._upsample_nearest_exact2d_op, self, output_size, scales_h, scales_w), out
+        invoke(functions._upsample_nearest_exact2d_op, self, output_size, scales_h, scales_w),
+        (
+            self,
+            output_size,
+            scales_h,
+            scales_w,
+        ),
+        out,
+        casts=False,
     ),
 )
 implement(
@@ -1823,7 +2021,16 @@ implement(
 implement(
     "_upsample_nearest_exact3d.out",
     CompositeExplicitAutograd=lambda self, output_size, scales_d, scales_h, scales_w, out: structured.write_out(
-        invoke(functions._upsample_nearest_exact3d_op, self, output_size, scales_d, scales_h, scales_w), out
+        invoke(functions._upsample_nearest_exact3d_op, self, output_size, scales_d, scales_h, scales_w),
+        (
+            self,
+            output_size,
+            scales_d,
+            scales_h,
+            scales_w,
+        ),
+        out,
+        casts=False,
     ),
 )
 implement(
@@ -1841,7 +2048,15 @@ implement(
 implement(
     "upsample_linear1d.out",
     CompositeExplicitAutograd=lambda self, output_size, align_corners, scales, out: structured.write_out(
-        invoke(functions.upsample_linear1d_op, self, output_size, align_corners, scales), out
+        invoke(functions.upsample_linear1d_op, self, output_size, align_corners, scales),
+        (
+            self,
+            output_size,
+            align_corners,
+            scales,
+        ),
+        out,
+        casts=False,
     ),
 )
 implement(
@@ -1859,7 +2074,16 @@ implement(
 implement(
     "upsample_bilinear2d.out",
     CompositeExplicitAutograd=lambda self, output_size, align_corners, scales_h, scales_w, out: structured.write_out(
-        invoke(functions.upsample_bilinear2d_op, self, output_size, align_corners, scales_h, scales_w), out
+        invoke(functions.upsample_bilinear2d_op, self, output_size, align_corners, scales_h, scales_w),
+        (
+            self,
+            output_size,
+            align_corners,
+            scales_h,
+            scales_w,
+        ),
+        out,
+        casts=False,
     ),
 )
 implement(
@@ -1879,7 +2103,16 @@ implement(
     CompositeExplicitAutograd=lambda self, output_size, align_corners, scales_d, scales_h, scales_w, out: (
         structured.write_out(
             invoke(functions.upsample_trilinear3d_op, self, output_size, align_corners, scales_d, scales_h, scales_w),
+            (
+                self,
+                output_size,
+                align_corners,
+                scales_d,
+                scales_h,
+                scales_w,
+            ),
             out,
+            casts=False,
         )
     ),
 )
@@ -1898,7 +2131,16 @@ implement(
 implement(
     "upsample_bicubic2d.out",
     CompositeExplicitAutograd=lambda self, output_size, align_corners, scales_h, scales_w, out: structured.write_out(
-        invoke(functions.upsample_bicubic2d_op, self, output_size, align_corners, scales_h, scales_w), out
+        invoke(functions.upsample_bicubic2d_op, self, output_size, align_corners, scales_h, scales_w),
+        (
+            self,
+            output_size,
+            align_corners,
+            scales_h,
+            scales_w,
+        ),
+        out,
+        casts=False,
     ),
 )
 implement(
@@ -2186,7 +2428,14 @@ implement(
 implement(
     "soft_margin_loss.out",
     CompositeExplicitAutograd=lambda self, target, reduction, out: structured.write_out(
-        invoke(functions.soft_margin_loss_op, self, target, reduction), out
+        invoke(functions.soft_margin_loss_op, self, target, reduction),
+        (
+            self,
+            target,
+            reduction,
+        ),
+        out,
+        casts=True,
     ),
 )
 implement("multi_margin_loss", CompositeExplicitAutograd=losses.multi_margin_loss)

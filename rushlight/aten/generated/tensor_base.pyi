@@ -759,31 +759,11 @@ class TensorBase:
     def mode(self, dim: _int = -1, keepdim: _bool = False) -> return_types.mode: ...
     @overload
     def mode(self, dim: _int = -1, keepdim: _bool = False, *, values: Tensor, indices: Tensor) -> return_types.mode: ...
-    @overload
     def nansum(
         self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None
     ) -> Tensor: ...
-    @overload
-    def nansum(
-        self,
-        dim: _int | Sequence[_int] | None = None,
-        keepdim: _bool = False,
-        *,
-        dtype: _dtype | None = None,
-        out: Tensor,
-    ) -> Tensor: ...
-    @overload
     def nanmean(
         self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _dtype | None = None
-    ) -> Tensor: ...
-    @overload
-    def nanmean(
-        self,
-        dim: _int | Sequence[_int] | None = None,
-        keepdim: _bool = False,
-        *,
-        dtype: _dtype | None = None,
-        out: Tensor,
     ) -> Tensor: ...
     @overload
     def count_nonzero(self, dim: _int | None = None) -> Tensor: ...

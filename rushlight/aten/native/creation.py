@@ -19,7 +19,6 @@ from rushlight.aten.iterator import assert_no_internal_overlap, checked_convert
 from rushlight.aten.native.pointwise import copy_, fill_
 from rushlight.aten.strided import Tensor, add_attributes, empty_strided, strides_for, wrap_contiguous
 from rushlight.aten.structured import resize_ as resize
-from rushlight.aten.structured import resize_output
 from rushlight.c10 import dtypes
 from rushlight.c10.dispatch import local
 from rushlight.c10.dtypes import INTEGRAL, Scalar, as_dtype, dtype, get_default_dtype, int64, scalar_type
@@ -113,7 +112,7 @@ def arange_out(start, end, step, out: Tensor) -> Tensor:
     """An `out` that has the right number of elements keeps its sizes."""
     start, step, count = _range(start, end, step, out.dtype)
     if count != out.numel():
-        resize_output(out, (count,))
+        resize_(out, (count,))
     assert_no_internal_overlap(out)
     return _fill_range(out, start, step)
 
@@ -166,7 +165,7 @@ def linspace(start, end, steps, out: Tensor) -> Tensor:
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
     if out.numel() != steps:
-        resize_output(out, (steps,))
+        resize_(out, (steps,))
     assert_no_internal_overlap(out)
     if out.is_meta or not steps:
         return out

@@ -68,13 +68,14 @@ atan2, hypot, copysign = float_function(np.arctan2), pointwise(np.hypot, in_comm
 logaddexp, logaddexp2 = (pointwise(function, in_common, FLOATS) for function in (np.logaddexp, np.logaddexp2))
 fmax, fmin = (pointwise(function, in_common) for function in (np.fmax, np.fmin))
 gcd, lcm = (pointwise(function, in_common, (INTEGRAL,)) for function in (np.gcd, np.lcm))
-heaviside = pointwise(lambda x, values: loops.choose(x == 0, values, (x > 0).astype(x.dtype)), in_common)
-signbit = loops.compare(lambda x: x < 0 if x.dtype.kind in WHOLE else np.signbit(x))
-isposinf, isneginf = loops.compare(lambda x: x == np.inf), loops.compare(lambda x: x == -np.inf)
-frac = pointwise(lambda x: x - np.trunc(x), in_common, FLOATS)
+heaviside = pointwise(lambda x, values: loops.choose(x == 0, values, (x > 0).astype(x.dtype)), in_common, casts=False)
+to_bool = partial(loops.compare, casts=False)
+signbit = to_bool(lambda x: x < 0 if x.dtype.kind in WHOLE else np.signbit(x))
+isposinf, isneginf = to_bool(lambda x: x == np.inf), to_bool(lambda x: x == -np.inf)
+frac = pointwise(lambda x: x - np.trunc(x), in_common, FLOATS, casts=False)
 
 
-@partial(Structured, lambda self, *values: output_of(self.dtype, self), casts=True)
+@partial(Structured, lambda self, *values: output_of(self.dtype, self))
 def nan_to_num(self: Tensor, nan: float | None, posinf: float | None, neginf: float | None, out: Tensor) -> None:
     """Other numbers for NaN and the infinities: by default 0, and the largest and the smallest number of the dtype."""
     is_floating = self.dtype.category == FLOATING
@@ -357,7 +358,7 @@ activation = partial(pointwise, dtypes=arithmetic, kinds=FLOATS, casts=False)
 hardsigmoid = activation(lambda x: np.clip(x + 3, 0, 6) / 6)
 hardswish = activation(lambda x: x * np.clip(x + 3, 0, 6) / 6)
 mish = activation(lambda x: x * np.tanh(np.log1p(np.exp(x))))
-shrink = partial(pointwise, dtypes=arithmetic, kinds=FLOATS, parameters=1)
+shrink = partial(activation, parameters=1)
 hardshrink = shrink(lambda x, lambd: np.where(np.abs(x) <= lambd, 0, x))
 softshrink = shrink(lambda x, lambd: np.where(np.abs(x) <= lambd, 0, x - np.copysign(lambd, x)))
 

@@ -21,7 +21,7 @@ from rushlight.aten.native.pointwise import SIMPLE_DTYPES, fits_fast_path
 from rushlight.aten.native.reductions import Dims, accumulate_dtype, axes, reduced_sizes
 from rushlight.aten.native.views import as_view, is_watched, runs_unseen
 from rushlight.aten.strided import Tensor, infer_size, plain_alias, plain_strides, wrap_dim, wrap_plain
-from rushlight.aten.structured import Output, Structured, allocate, planned_by_value, resize_output
+from rushlight.aten.structured import Output, Structured, allocate, planned_by_value, resize_output, write_out
 from rushlight.c10.dispatch import local
 from rushlight.c10.dtypes import FLOATING, INTEGRAL, REDUCED_FLOATING, Scalar, bool_, dtype, float16, int32, promote_any
 from rushlight.c10.exception import warn_once
@@ -505,8 +505,7 @@ def _norm_of_singular_values(self, ord, rows: int, columns: int, keepdim: bool, 
         result = result.unsqueeze(-1).permute([order.index(dim) for dim in range(self.dim())])
     if out is None:
         return result
-    resize_output(out, result.shape)
-    return out.copy_(result)
+    return write_out(result, (self,), out, casts=False)
 
 
 # Any number of dimensions. Autograd records the operators that are called, so they and their order are PyTorch's. ----

@@ -20,10 +20,11 @@ from typing import Any
 import numpy as np
 
 from rushlight.aten.generated import functions
-from rushlight.aten.iterator import assert_no_internal_overlap, loop_arrays
+from rushlight.aten.iterator import assert_no_internal_overlap, assert_no_partial_overlap, loop_arrays
+from rushlight.aten.native.creation import resize_
 from rushlight.aten.native.pointwise import copy_
 from rushlight.aten.strided import Tensor, empty_strided, expand, infer_size
-from rushlight.aten.structured import Output, allocate, check_floating, resize_, resize_output
+from rushlight.aten.structured import Output, allocate, check_floating, resize_output
 from rushlight.c10 import dtypes, storage
 from rushlight.c10.dispatch import BIT, excluding
 from rushlight.c10.dtypes import FLOATING, REDUCED_FLOATING, bool_, dtype, float32, float64, int64, numpy_finfo
@@ -396,8 +397,7 @@ def _check_in_range(dtype: dtype, *bounds: int) -> None:
 
 
 def _resize(out: Tensor, size: int | Sequence[int]) -> Tensor:
-    size = (size,) if isinstance(size, int) else tuple(size)
-    return out if out.shape == size else resize_(out, size)
+    return resize_(out, (size,) if isinstance(size, int) else size)
 
 
 def factory(fill: Callable, default: dtype | None = None, resize: Callable = _resize) -> tuple[Callable, ...]:
@@ -470,7 +470,8 @@ randperm, randperm_generator, randperm_out, randperm_generator_out, _ = factory(
 
 
 def bernoulli_out(self: Tensor, generator: Generator | None, out: Tensor) -> Tensor:
-    resize_output(out, self.shape)
+    assert_no_partial_overlap(out, self)
+    resize_(out, self.shape)
     return bernoulli_tensor_(out, self, generator)
 
 
@@ -511,7 +512,7 @@ def multinomial_out(self: Tensor, num_samples: int, replacement: bool, generator
     if out.dtype is not int64:
         raise RuntimeError(f"multinomial expects Long tensor out, got: {out.dtype.type_name}")
     drawn = multinomial(self, num_samples, replacement, generator)
-    resize_output(out, drawn.shape)
+    resize_(out, drawn.shape)
     return copy_(out, drawn)
 
 

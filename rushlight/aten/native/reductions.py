@@ -16,11 +16,10 @@ from typing import Any
 import numpy as np
 
 from rushlight.aten.generated import functions
-from rushlight.aten.iterator import assert_no_internal_overlap, assert_no_partial_overlap
 from rushlight.aten.native.creation import from_numpy
 from rushlight.aten.native.pointwise import SIMPLE_DTYPES, fits_fast_path, to_floating
 from rushlight.aten.strided import Tensor, wrap_contiguous, wrap_dim
-from rushlight.aten.structured import Output, Structured, allocate, planned_by_value, resize_output
+from rushlight.aten.structured import Output, Structured, allocate, check_out, planned_by_value, resize_output
 from rushlight.c10.dispatch import local
 from rushlight.c10.dtypes import (
     FLOATING,
@@ -157,6 +156,16 @@ def sum_dim(self: Tensor, dims: Dims, keepdim: bool, dtype: dtype | None, out: T
     reduce_into(np.add, self, dims, keepdim, out)
 
 
+def nansum(self: Tensor, dim: Dims, keepdim: bool, dtype: dtype | None, out: Tensor | None = None) -> Tensor:
+    """The sum of the elements that are not NaN. Source: `aten/src/ATen/native/ReduceOps.cpp`, `nansum_out`."""
+    computed = dtype or (self if out is None else out).dtype
+    if self.dtype.category == FLOATING:
+        if computed.category != FLOATING:
+            raise NotImplementedError(f"\"nansum_cpu\" not implemented for '{computed.type_name}'")
+        self = functions.where(self.isnan(), 0, self)
+    return functions.sum(self, dim, keepdim, dtype=dtype, **({} if out is None else {"out": out}))
+
+
 prod_dim = ToDtype(
     lambda self, dim, *options: meta_sum(self, None if dim is None else (dim,), *options),
     lambda self, dim, keepdim, dtype, out: reduce_into(np.multiply, self, dim if dim is None else (dim,), keepdim, out),
@@ -207,12 +216,12 @@ def variance(self: Tensor, dims: Dims, correction: Scalar | None, keepdim: bool)
         return np.true_divide(squares, max(degrees, 0))
 
 
-@partial(Structured, meta_var)
+@partial(Structured, meta_var, casts=True)
 def var_correction(self: Tensor, dims: Dims, correction: Scalar | None, keepdim: bool, out: Tensor) -> None:
     out._array[...] = variance(self, dims, correction, keepdim)
 
 
-@partial(Structured, meta_var)
+@partial(Structured, meta_var, casts=True)
 def std_correction(self: Tensor, dims: Dims, correction: Scalar | None, keepdim: bool, out: Tensor) -> None:
     out._array[...] = np.sqrt(variance(self, dims, correction, keepdim))
 
@@ -315,11 +324,7 @@ def values_and_indices(meta: Callable[..., Output], dim: int) -> Callable[[Calla
             *args, values, indices = args
             output = meta(*args)
             for out, wanted in ((values, output.dtype), (indices, int64)):
-                if out.dtype is not wanted:
-                    expected = f"Expected out tensor to have dtype {wanted.name}"
-                    raise RuntimeError(f"{expected}, but got {out.dtype.name} instead")
-                assert_no_internal_overlap(out)
-                assert_no_partial_overlap(out, args[0])
+                check_out(out, wanted, args[:1])
             for out in (values, indices):
                 resize_output(out, output.sizes, output.strides)
             return fill(args, values, indices)
