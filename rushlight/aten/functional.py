@@ -100,10 +100,12 @@ def meshgrid(*tensors: Tensor, indexing: str | None = None) -> tuple[Tensor, ...
 
 def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
     """The indices of the elements that are not 0, (elements, dimensions), or a vector for each dimension."""
+    if as_tuple.__class__ is not bool:
+        raise TypeError(f"nonzero(): argument 'as_tuple' must be bool, not {type(as_tuple).__name__}")
     if as_tuple and out is not None:
         if not isinstance(out, Tensor):
             raise TypeError(f"nonzero(): argument 'out' must be Tensor, not {type(out).__name__}")
-        raise RuntimeError("nonzero() with as_tuple=True has no out=")
+        raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
     return functions.nonzero_numpy(input) if as_tuple else functions.nonzero(input, out=out)
 
 

@@ -360,7 +360,8 @@ class Tensor(TensorBase):
 
     def __float__(self) -> float:
         if self.requires_grad:
-            warn_once("float(x) of a tensor that requires grad loses its history: write x.item() or x.detach()")
+            converting = "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior."
+            warn_once(f"{converting}\nConsider using tensor.detach() first.")
         return float(self._number())
 
     def __index__(self) -> int:

@@ -265,6 +265,7 @@ def function(name: str, overloads: list[Native], outs: list[Native], method: boo
             lines += [f"    if {parameter}.__class__ is not tuple:", f"        {parameter} = {as_list}"]
         if argument.default == []:  # PyTorch's parser has None as this default
             lines.append(f"    {parameter} = () if {parameter} is None else {parameter}")
+    lines += number_checks(native.schema, method)
     stack = [parameter_name(argument, method) for argument in native.schema.arguments]
     if out is not None:
         passed = [argument.name for argument in out.schema.arguments]
@@ -274,6 +275,17 @@ def function(name: str, overloads: list[Native], outs: list[Native], method: boo
         result = f"invoke({out.variable}, {', '.join([*given, 'out'])})"
         lines += [f"        {returned(result, is_factory)}"]
     return "\n".join(lines + call_lines(native, stack, is_factory)) + "\n"
+
+
+def number_checks(schema: FunctionSchema, method: bool) -> list[str]:
+    """Lines that check the numbers which are not of the type of their default."""
+    numbers = [argument for argument in schema.arguments if argument.type in ("Scalar", "float", "Scalar?", "float?")]
+    usual = {parameter_name(a, method): "int" if a.default.__class__ is int else "float" for a in numbers}
+    if not usual:
+        return []
+    test = " or ".join(f"{name}.__class__ is not {kind}" for name, kind in usual.items())
+    passed = ", ".join(f"{name}={name}" for name in usual)
+    return [f"    if {test}:", f'        check_numbers("{schema.name}", {passed})']
 
 
 def return_fields(native: Native) -> tuple[str, ...]:

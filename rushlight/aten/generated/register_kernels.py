@@ -1418,17 +1418,9 @@ implement(
     ),
 )
 implement("diagflat", CompositeImplicitAutograd=lambda self, offset: self.contiguous().view(-1).diag(offset))
-implement("fliplr", CompositeImplicitAutograd=lambda self: self.flip([1]))
-implement("flipud", CompositeImplicitAutograd=lambda self: self.flip([0]))
-implement(
-    "rot90",
-    CompositeExplicitAutograd=lambda self, k, dims: (
-        self.clone(),
-        self.flip([dims[1]]).transpose(dims[0], dims[1]),
-        self.flip(dims),
-        self.flip([dims[0]]).transpose(dims[0], dims[1]),
-    )[k % 4],
-)
+implement("fliplr", CompositeImplicitAutograd=gather_scatter.fliplr)
+implement("flipud", CompositeImplicitAutograd=gather_scatter.flipud)
+implement("rot90", CompositeExplicitAutograd=gather_scatter.rot90)
 implement("ravel", CompositeImplicitAutograd=lambda self: self.contiguous().view(-1))
 implement("argwhere", CompositeImplicitAutograd=lambda self: self.nonzero())
 implement(
@@ -1708,22 +1700,7 @@ implement(
         casts=True,
     ),
 )
-implement(
-    "renorm",
-    CompositeExplicitAutograd=lambda self, p, dim, maxnorm: (
-        self
-        * functions.where(
-            (
-                norm := functions.linalg_vector_norm(
-                    self, p, [d for d in range(self.dim()) if d != dim % self.dim()], True
-                )
-            )
-            > maxnorm,
-            maxnorm / (norm + 1e-7),
-            1.0,
-        )
-    ),
-)
+implement("renorm", CompositeExplicitAutograd=linear_algebra.renorm)
 implement(
     "renorm_",
     CompositeExplicitAutograd=lambda self, p, dim, maxnorm: structured.write_inplace(

@@ -692,6 +692,32 @@ def flip(self: Tensor, dims: Sequence[int]) -> Tensor:
     return out
 
 
+def fliplr(self: Tensor) -> Tensor:
+    if self.dim() < 2:
+        raise RuntimeError("Input must be >= 2-d.")
+    return self.flip([1])
+
+
+def flipud(self: Tensor) -> Tensor:
+    if self.dim() < 1:
+        raise RuntimeError("Input must be >= 1-d.")
+    return self.flip([0])
+
+
+def rot90(self: Tensor, k: int, dims: Sequence[int]) -> Tensor:
+    """Source: `aten/src/ATen/native/TensorTransformations.cpp`, `rot90`."""
+    if len(dims) != 2:
+        raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
+    if self.dim() < 2:
+        raise RuntimeError(f"expected total dims >= 2, but got total dims = {self.dim()}")
+    first, second = dims
+    if wrap_dim(first, self.dim()) == wrap_dim(second, self.dim()):
+        raise RuntimeError(f"expected rotation dims to be different, but got dim0 = {first} and dim1 = {second}")
+    if k % 4 == 2:
+        return self.flip(dims)
+    return self.flip([second if k % 4 == 1 else first]).transpose(first, second) if k % 4 else self.clone()
+
+
 def roll(self: Tensor, shifts: Sequence[int], dims: Sequence[int] = ()) -> Tensor:
     """The elements moved by `shifts` along `dims`, cyclically. Without `dims`, along the flattened tensor.
     Source: `aten/src/ATen/native/TensorTransformations.cpp`, `roll`."""

@@ -17,7 +17,7 @@ import numpy as np
 
 from rushlight.aten.generated import functions
 from rushlight.aten.iterator import cached, checked_convert
-from rushlight.aten.native.pointwise import SIMPLE_DTYPES, fits_fast_path
+from rushlight.aten.native.pointwise import SIMPLE_DTYPES, fits_fast_path, widened
 from rushlight.aten.native.reductions import Dims, accumulate_dtype, axes, reduced_sizes
 from rushlight.aten.native.views import as_view, is_watched, runs_unseen
 from rushlight.aten.strided import Tensor, infer_size, plain_alias, plain_strides, wrap_dim, wrap_plain
@@ -506,6 +506,21 @@ def _norm_of_singular_values(self, ord, rows: int, columns: int, keepdim: bool, 
     if out is None:
         return result
     return write_out(result, (self,), out, casts=False)
+
+
+def renorm(self: Tensor, p: Scalar, dim: int, maxnorm: Scalar) -> Tensor:
+    """The slices at each index of `dim`, scaled down to `maxnorm` where their norm of order `p` is larger.
+    Source: `aten/src/ATen/native/Normalization.cpp`, `renorm`."""
+    if p <= 0:
+        raise RuntimeError("renorm: non-positive-norm not supported")
+    if maxnorm < 0:
+        raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm:g}")
+    if self.dim() < 2:
+        raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {self.dim()} dimensions")
+    dim = wrap_dim(dim, self.dim())
+    others = [other for other in range(self.dim()) if other != dim]
+    norm = functions.linalg_vector_norm(self, p, others, True, dtype=widened(self.dtype))
+    return self * functions.where(norm > maxnorm, maxnorm / (norm + 1e-7), 1.0).to(self.dtype)
 
 
 # Any number of dimensions. Autograd records the operators that are called, so they and their order are PyTorch's. ----

@@ -158,10 +158,9 @@ def sum_dim(self: Tensor, dims: Dims, keepdim: bool, dtype: dtype | None, out: T
 
 def nansum(self: Tensor, dim: Dims, keepdim: bool, dtype: dtype | None, out: Tensor | None = None) -> Tensor:
     """The sum of the elements that are not NaN. Source: `aten/src/ATen/native/ReduceOps.cpp`, `nansum_out`."""
-    computed = dtype or (self if out is None else out).dtype
     if self.dtype.category == FLOATING:
-        if computed.category != FLOATING:
-            raise NotImplementedError(f"\"nansum_cpu\" not implemented for '{computed.type_name}'")
+        if out is not None and dtype is None and out.dtype.category != FLOATING:
+            raise NotImplementedError(f"\"nansum_cpu\" not implemented for '{out.dtype.type_name}'")
         self = functions.where(self.isnan(), 0, self)
     return functions.sum(self, dim, keepdim, dtype=dtype, **({} if out is None else {"out": out}))
 
@@ -677,11 +676,21 @@ def histc(self: Tensor, bins: int, min: Scalar, max: Scalar) -> Tensor:
     if self.dtype.category != FLOATING:
         name = "linspace_cpu" if self.dtype is bool_ else "histogram_cpu"
         raise NotImplementedError(f"\"{name}\" not implemented for '{self.dtype.type_name}'")
+    check_bins(bins)
     if min == max and self.numel():
         min, max = self.min().item(), self.max().item()
     min, max = (min - 1, max + 1) if min == max else (min, max)
+    if not (math.isfinite(min) and math.isfinite(max)):
+        raise RuntimeError(f"torch.histc: range of [{min:g}, {max:g}] is not finite")
+    if min > max:
+        raise RuntimeError("torch.histc: max must be larger than min")
     counts, _ = np.histogram(self._array, bins, (min, max))
     return from_numpy(counts.astype(self.dtype.numpy))
+
+
+def check_bins(bins: int) -> None:
+    if bins <= 0:
+        raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
 
 
 def edges_of(bins: Tensor, self: Tensor) -> np.ndarray:
@@ -690,6 +699,11 @@ def edges_of(bins: Tensor, self: Tensor) -> np.ndarray:
             f"input tensor and bins tensors should have the same dtype, but got input with dtype {self.dtype.name}"
         )
         raise RuntimeError(f"torch.histogramdd: {problem} and bins for dimension 0 with dtype {bins.dtype.name}")
+    if bins.dim() != 1 or not bins.numel():
+        wanted = "one dimension" if bins.dim() != 1 else "at least 1 element"
+        got = f"{bins.dim()} dimensions" if bins.dim() != 1 else "0 elements"
+        problem = f"bins tensor should have {wanted}, but got {got} in the bins tensor for dimension 0"
+        raise RuntimeError(f"torch.histogramdd: {problem}")
     return bins._array
 
 
@@ -699,9 +713,21 @@ def histogram(self: Tensor, bins, range: Any, weight: Tensor | None, density: bo
     if weight is not None and weight.dtype is not self.dtype:
         problem = "if weight tensor is provided, input tensor and weight tensor should have the same dtype"
         raise RuntimeError(f"torch.histogramdd: {problem}, but got {self.dtype.name} and {weight.dtype.name}")
+    if weight is not None and weight.shape != self.shape:
+        problem = f"it should have the same shape as the input tensor, but got {weight.shape} and {self.shape}"
+        raise RuntimeError(f"torch.histogramdd: if weight tensor is provided {problem}")
     array, weights = self._array.reshape(-1), None if weight is None else weight._array.reshape(-1)
     if isinstance(bins, int):  # PyTorch computes the edges in the dtype of the tensor
+        check_bins(bins)
+        if range and len(range) != 2:
+            problem = f"for a 1-dimensional histogram range should have 2 elements, but got {len(range)}"
+            raise RuntimeError(f"torch.histogramdd: {problem}")
         low, high = range or ((array.min(), array.max()) if array.size else (0, 1))
+        if not (math.isfinite(low) and math.isfinite(high)):
+            raise RuntimeError(f"torch.histogramdd: range [{low:g}, {high:g}] for dimension 0 is not finite")
+        if low > high:
+            bounds = f"min {low:g} max {high:g} for dimension 0"
+            raise RuntimeError(f"torch.histogramdd: min should not exceed max, but got {bounds}")
         low, high = (low - 0.5, high + 0.5) if low == high else (low, high)
         bins = functions.linspace(float(low), float(high), bins + 1, dtype=self.dtype)._array
     counts, edges = np.histogram(array, bins, density=density, weights=weights)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from rushlight.aten.generated import functions
-from rushlight.aten.native.reductions import comparable, one_of_each_line, values_and_indices
+from rushlight.aten.native.reductions import assert_not_empty, comparable, one_of_each_line, values_and_indices
 from rushlight.aten.strided import Tensor, strides_for, wrap_contiguous, wrap_dim
 from rushlight.aten.structured import Output, allocate
 from rushlight.c10.dtypes import int32, int64
@@ -156,6 +156,7 @@ def _unique_results(self: Tensor, results: tuple, sizes: Sequence[int], return_i
 
 def kthvalue(self: Tensor, k: int, dim: int, keepdim: bool) -> tuple[Tensor, ...]:
     """The k-th smallest element, from 1, and its index."""
+    assert_not_empty("kthvalue", self, (wrap_dim(dim, self.dim()),), IndexError)
     if self.dim() and not 1 <= k <= self.size(dim):
         raise RuntimeError("selected number k out of range for dimension")
     if not self.dim():
@@ -166,12 +167,14 @@ def kthvalue(self: Tensor, k: int, dim: int, keepdim: bool) -> tuple[Tensor, ...
 
 def mode(self: Tensor, dim: int, keepdim: bool) -> tuple[Tensor, ...]:
     """The element that occurs most often, the smallest of several, and its last index. Source: `ReduceOps.cpp`, `mode`."""
+    dim = wrap_dim(dim, self.dim())
+    assert_not_empty("mode", self, (dim,), IndexError)
     if not self.dim():
         return self.clone(), functions.zeros((), dtype=int64)
     rows = np.moveaxis(self._array, dim, -1)
     counts = (rows[..., None] == rows[..., None, :]).sum(-1)
     largest = counts == counts.max(-1, keepdims=True)
-    values = np.where(largest, rows, rows.max()).min(-1, keepdims=True)
+    values = np.where(largest, rows, rows.max(-1, keepdims=True)).min(-1, keepdims=True)
     last = rows.shape[-1] - 1 - (rows == values)[..., ::-1].argmax(-1, keepdims=True)
     found = (np.ascontiguousarray(np.moveaxis(x, -1, dim)) for x in (values, last))
     results = map(wrap_contiguous, found, (self.dtype, int64))

@@ -433,6 +433,10 @@ diagonal_backward = embed_in_zeros(diagonal)
 
 def unfold_backward(grad_in: Tensor, input_sizes: Sequence[int], dim: int, size: int, step: int) -> Tensor:
     """The gradient of an element: the sum over all windows that contain it. Source: `aten/src/ATen/native/UnfoldBackward.cpp`."""
+    if size < 0:
+        raise RuntimeError(f"size is {size} but must be >= 0")
+    if step <= 0:
+        raise ValueError(f"step is {step} but must be > 0")
     out = zeros_for(grad_in, input_sizes)
     if out.is_meta:
         return out
