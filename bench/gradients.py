@@ -154,7 +154,6 @@ MADE_OF_OTHERS = {
     "nn.functional.adaptive_max_pool2d": "no adaptive_max_pool2d of images",
     "nn.functional.grid_sample": "no grid_sampler_2d",
     "nn.functional.unfold": "no im2col",
-    "mvlgamma": "no mvlgamma_backward",
     "nn.functional.instance_norm": "",
     **dict.fromkeys(("diff", "inner", "sum_to_size", "tensordot", "trapezoid", "trapz"), "other views"),
 }

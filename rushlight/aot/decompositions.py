@@ -195,6 +195,7 @@ TABLE: dict[str, Callable] = {
     ),
     "softplus": softplus,
     "softplus_backward": softplus_backward,
+    "log_sigmoid_backward": lambda grad, self, buffer: grad * functions.where(self < 0, 1.0, buffer) / (1 + buffer),
     "addcmul": lambda self, tensor1, tensor2, value: self + scaled(tensor1 * tensor2, value),
     "addcdiv": lambda self, tensor1, tensor2, value: self + scaled(tensor1 / tensor2, value),
     "lerp.Scalar": lambda self, end, w: self + (end - self) * w if w < 0.5 else end - (end - self) * (1 - w),

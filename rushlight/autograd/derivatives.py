@@ -17,7 +17,7 @@ from rushlight.aten.strided import Tensor, storage_size, wrap_dim
 from rushlight.autograd.engine import grad as grad_of
 from rushlight.autograd.grad_mode import enable_grad
 from rushlight.c10.dispatch import DispatchKey, local
-from rushlight.c10.dtypes import INT64_MAX, REDUCED_FLOATING, Scalar, dtype  # noqa: F401
+from rushlight.c10.dtypes import INT64_MAX, REDUCED_FLOATING, Scalar, dtype, float32  # noqa: F401
 from rushlight.c10.memory_formats import contiguous_format  # noqa: F401
 from rushlight.library import OpOverload, through_table
 
@@ -206,23 +206,32 @@ def repeat_backward(grad: Tensor, repeats: Sequence[int], sizes: Sequence[int]) 
 # Element by element --------------------------------------------------------------------------------------------------
 
 
-def in_float32(formula: Callable, grad: Tensor, self: Tensor) -> Tensor:
+def in_float32(formula: Callable, *tensors: Tensor) -> Tensor:
     """A gradient by a formula of several steps. For float16 and bfloat16 the steps are computed in float32, as PyTorch's kernels do
     it, and only the result is rounded."""
-    if self.dtype not in REDUCED_FLOATING:
-        return formula(grad, self)
-    return formula(grad.float(), self.float()).to(self.dtype)
+    dtype = tensors[-1].dtype
+    if dtype not in REDUCED_FLOATING:
+        return formula(*tensors)
+    return formula(*(x.float() for x in tensors)).to(dtype)
 
 
 def hardswish_backward(grad: Tensor, self: Tensor) -> Tensor:
     """Source: `aten/src/ATen/native/cpu/Activation.cpp`, `hardswish_backward_kernel`."""
-    return functions.where(self < -3, 0.0, functions.where(self <= 3, grad * (self / 3 + 0.5), grad))
+    return functions.where(self <= -3, 0.0, functions.where(self < 3, grad * (self / 3 + 0.5), grad))
 
 
 def mish_backward(grad: Tensor, self: Tensor) -> Tensor:
     """Source: `aten/src/ATen/native/cpu/Activation.cpp`, `mish_backward_kernel`."""
     curve = functions.softplus(self).tanh()
     return grad * (curve + self * self.sigmoid() * (1 - curve.square()))
+
+
+def glu_backward(grad: Tensor, self: Tensor, dim: int) -> Tensor:
+    """Source: `aten/src/ATen/native/GatedLinearUnit.cpp`, `glu_backward_cpu_out`."""
+    first, second = self.chunk(2, dim)
+    gate = second.sigmoid()
+    of_second = in_float32(lambda grad, x, gate: functions.sigmoid_backward(grad * x, gate), grad, first, gate)
+    return functions.cat([grad * gate, of_second], dim)
 
 
 def clamp_mask(self: Tensor, min, max) -> Tensor:
@@ -616,6 +625,18 @@ def norm_backward(grad: Tensor, self: Tensor, p: float, norm: Tensor, dim, keepd
         return scaled * grad * norm.pow(1 - p)
     scaled = self.sgn() * self.abs().pow(p - 1) if p < 2 else self * self.abs().pow(p - 2)
     return scaled * (grad / norm.pow(p - 1)).masked_fill(norm == 0, 0)
+
+
+def renorm_backward(grad: Tensor, self: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
+    """Source: `torch/csrc/autograd/FunctionsManual.cpp`, `renorm_backward`."""
+    dims = [other for other in range(self.dim()) if other != wrap_dim(dim, self.dim())]
+    computed = float32 if self.dtype in REDUCED_FLOATING else self.dtype
+    norm = functions.linalg_vector_norm(self, p, dims, True, dtype=computed)
+    of_norm = norm_backward((self * grad).sum(dims, True, dtype=computed), self, p, norm, dims, True)
+    assert of_norm is not None  # the order is larger than 0
+    inverse = (norm + 1e-7).reciprocal()
+    of_scaled = maxnorm * inverse * (grad - inverse * of_norm)
+    return where(norm > maxnorm, of_scaled.to(grad.dtype), grad)
 
 
 # Matrix products -----------------------------------------------------------------------------------------------------

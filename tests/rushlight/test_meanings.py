@@ -34,6 +34,7 @@ xp.nn.functional.channel_shuffle(xp.ones(1, 4, 4, 4).contiguous(memory_format=xp
 xp.nn.functional.pixel_shuffle(xp.ones(1, 4, 4, 4).expand(2, 4, 4, 4), 2)
 t = xp.ones(2, 3, 4, 5).contiguous(memory_format=xp.channels_last); xp.ones(120).resize_as_(t, memory_format=xp.preserve_format)
 t = xp.ones(2, 3, 4, 5).contiguous(memory_format=xp.channels_last); xp.ones(120).resize_as_(t)
+h = xp.tensor([-3.0, 3.0]).requires_grad_(); xp.autograd.grad(xp.nn.functional.hardswish(h).sum(), h)
 xp.flip(m, (0, -2))
 xp.fliplr(y)
 xp.flipud(y[0])

@@ -4604,6 +4604,8 @@ def native_batch_norm(
 ):
     if numpy_names or training is None or momentum is None or eps is None:
         return call_by_name([native_batch_norm_op], locals())
+    if momentum.__class__ is not float or eps.__class__ is not float:
+        check_numbers("native_batch_norm", momentum=momentum, eps=eps)
     try:
         key_set = (
             input._key_set
@@ -4633,6 +4635,8 @@ def native_batch_norm_backward(
 ):
     if numpy_names or train is None or eps is None or output_mask is None:
         return call_by_name([native_batch_norm_backward_op], locals())
+    if eps.__class__ is not float:
+        check_numbers("native_batch_norm_backward", eps=eps)
     try:
         key_set = (
             grad_out._key_set
@@ -7066,9 +7070,11 @@ def hardsigmoid_backward(grad_output=None, input=None, **numpy_names):
     return hardsigmoid_backward_op.table[key_set](grad_output, input)
 
 
-def log_sigmoid_backward(grad_output=None, input=None, buffer=None, **numpy_names):
+def log_sigmoid_backward(grad_output=None, input=None, buffer=None, *, out=None, **numpy_names):
     if numpy_names:
-        return call_by_name([log_sigmoid_backward_op], locals())
+        return call_by_name([log_sigmoid_backward_op, log_sigmoid_backward_grad_input_op], locals())
+    if out is not None:
+        return invoke(log_sigmoid_backward_grad_input_op, grad_output, input, buffer, out)
     try:
         key_set = (grad_output._key_set | input._key_set | buffer._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -14716,6 +14722,9 @@ hardshrink_backward_op = declare("hardshrink_backward(Tensor grad_out, Tensor se
 softshrink_backward_op = declare("softshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor")
 hardsigmoid_backward_op = declare("hardsigmoid_backward(Tensor grad_output, Tensor self) -> Tensor")
 log_sigmoid_backward_op = declare("log_sigmoid_backward(Tensor grad_output, Tensor self, Tensor buffer) -> Tensor")
+log_sigmoid_backward_grad_input_op = declare(
+    "log_sigmoid_backward.grad_input(Tensor grad_output, Tensor self, Tensor buffer, *, Tensor(a!) grad_input) -> Tensor(a!)"
+)
 fake_quantize_per_tensor_affine_op = declare(
     "fake_quantize_per_tensor_affine(Tensor self, float scale, int zero_point, int quant_min, int quant_max) -> Tensor"
 )

@@ -2201,7 +2201,9 @@ def value_selecting_reduction_backward(
 def hardshrink_backward(grad_out: Tensor, input: Tensor, lambd: Number) -> Tensor: ...
 def softshrink_backward(grad_output: Tensor, input: Tensor, lambd: Number) -> Tensor: ...
 def hardsigmoid_backward(grad_output: Tensor, input: Tensor) -> Tensor: ...
-def log_sigmoid_backward(grad_output: Tensor, input: Tensor, buffer: Tensor) -> Tensor: ...
+def log_sigmoid_backward(
+    grad_output: Tensor, input: Tensor, buffer: Tensor, *, out: Tensor | None = None
+) -> Tensor: ...
 @overload
 def fake_quantize_per_tensor_affine(
     input: Tensor, scale: _float, zero_point: _int, quant_min: _int, quant_max: _int
@@ -3305,6 +3307,7 @@ hardshrink_backward_op: OpOverload
 softshrink_backward_op: OpOverload
 hardsigmoid_backward_op: OpOverload
 log_sigmoid_backward_op: OpOverload
+log_sigmoid_backward_grad_input_op: OpOverload
 fake_quantize_per_tensor_affine_op: OpOverload
 fake_quantize_per_tensor_affine_tensor_qparams_op: OpOverload
 fake_quantize_per_tensor_affine_cachemask_op: OpOverload

@@ -723,7 +723,7 @@ implement("conj", CompositeImplicitAutograd=lambda self: self)
 implement("resolve_conj", CompositeImplicitAutograd=lambda self: self)
 implement(
     "mvlgamma",
-    CompositeImplicitAutograd=lambda self, p: (
+    CompositeExplicitAutograd=lambda self, p: (
         functions.lgamma(self.unsqueeze(-1) - functions.arange(p, dtype=self.dtype) / 2).sum(-1)
         + p * (p - 1) / 4 * math.log(math.pi)
     ),
@@ -2637,8 +2637,10 @@ implement(
     CompositeExplicitAutograd=lambda grad_output, self: functions.where((self > -3) & (self < 3), grad_output / 6, 0.0),
 )
 implement(
-    "log_sigmoid_backward",
-    CompositeExplicitAutograd=lambda grad_output, self, buffer: grad_output * functions.sigmoid(-self),
+    "log_sigmoid_backward", CPU=elementary.log_sigmoid_backward.functional, Meta=elementary.log_sigmoid_backward.on_meta
+)
+implement(
+    "log_sigmoid_backward.grad_input", CPU=elementary.log_sigmoid_backward.out, Meta=elementary.log_sigmoid_backward.out
 )
 implement(
     "fake_quantize_per_tensor_affine",

@@ -14,7 +14,7 @@ from rushlight.aten import strided
 from rushlight.aten.generated import functions
 from rushlight.aten.iterator import assert_no_internal_overlap, assert_no_partial_overlap, checked_convert
 from rushlight.aten.native import gather_scatter
-from rushlight.aten.native.gather_scatter import _assert_no_overlap, _at_least_1d, _positions, copy_to
+from rushlight.aten.native.gather_scatter import _assert_no_overlap, _at_least_1d, _positions, copy_to, in_opmath
 from rushlight.aten.strided import Tensor, infer_size, wrap_contiguous, wrap_dim
 from rushlight.aten.structured import Output, Structured, resize_output
 from rushlight.c10.dtypes import INTEGRAL, Scalar, bool_, int32, int64
@@ -178,7 +178,8 @@ def scatter_reduce(self: Tensor, dim: int, index: Tensor, src: Tensor, reduce: s
     positions = _positions(array, wrap_dim(dim, self.dim()), index)
     if not include_self:
         array[positions] = identity(reduce, array.dtype)
-    REDUCTIONS[reduce].at(array, positions, _at_least_1d(src)[tuple(map(slice, index.shape or (1,)))])
+    with in_opmath(array) as results:
+        REDUCTIONS[reduce].at(results, positions, _at_least_1d(src)[tuple(map(slice, index.shape or (1,)))])
     if reduce == "mean":
         counts = np.full(array.shape, int(include_self))
         np.add.at(counts, positions, 1)
@@ -193,6 +194,6 @@ def identity(reduce: str, dtype: np.dtype) -> Scalar:
         return known
     if dtype == np.bool_:
         return not smallest
-    if dtype.kind == "f":
+    if dtype.kind in "fV":
         return -np.inf if smallest else np.inf
     return np.iinfo(dtype).min if smallest else np.iinfo(dtype).max

@@ -503,11 +503,18 @@ def where_between(grad: np.ndarray, x: np.ndarray, min_val: Scalar, max_val: Sca
     return loops.choose((x <= min_val) | (x >= max_val), grad.dtype.type(0), grad)
 
 
+def log_logistic_slope(grad: np.ndarray, x: np.ndarray, buffer: np.ndarray) -> np.ndarray:
+    """`buffer` is exp(-abs(x)). Source: `aten/src/ATen/native/cpu/Activation.cpp`, `log_sigmoid_backward_cpu_kernel`."""
+    slope = buffer / (1 + buffer)
+    return grad * np.where(x < 0, 1 - slope, slope)
+
+
 tanh_backward = backward_kernel(tanh_slope)
 sigmoid_backward = backward_kernel(logistic_slope)
 threshold_backward = backward_kernel(where_above, parameters=1, x_first=True)
 gelu_backward = backward_kernel(gelu_slope, lambda grad, x, approximate: check_gelu(x, approximate), parameters=1)
 silu_backward = backward_kernel(silu_slope)
+log_sigmoid_backward = backward_kernel(log_logistic_slope)
 leaky_relu_backward = backward_kernel(leaky_slope, check_leaky_side, parameters=2, x_first=True)
 softplus_backward = backward_kernel(softplus_slope, parameters=2)
 hardtanh_backward = backward_kernel(where_between, parameters=2)

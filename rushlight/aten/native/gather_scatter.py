@@ -6,7 +6,8 @@ In PyTorch: `aten/src/ATen/native/TensorShape.cpp` (`cat`, `repeat`), `TensorAdv
 Left out: all reductions of `scatter` but "add" and "multiply".
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
@@ -21,7 +22,7 @@ from rushlight.aten.strided import META, Tensor, infer_size, strides_for, wrap_c
 from rushlight.aten.structured import Output, Structured, allocate, resize_output
 from rushlight.c10 import dispatch
 from rushlight.c10.dispatch import local
-from rushlight.c10.dtypes import Scalar, bool_, can_cast, common_dtype, int32, int64, intp, uint8
+from rushlight.c10.dtypes import REDUCED_FLOATING, Scalar, bool_, can_cast, common_dtype, int32, int64, intp, uint8
 from rushlight.c10.exception import warn
 from rushlight.c10.fast_paths import fast_form_of
 from rushlight.c10.memory_formats import channels_last, channels_last_strides, contiguous_format, suggest_memory_format
@@ -237,14 +238,34 @@ def index_add(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Scal
     slices = slices if alpha == 1 else slices * checked_convert(alpha, self.dtype)
     if dim:
         array, slices = np.moveaxis(array, dim, 0), np.moveaxis(slices, dim, 0)
-    add_rows(array, indices, slices)
+    is_outer = dim in (0, array.ndim - 1) and out.dim() > 1  # PyTorch calls its `scatter_add` kernel
+    with in_opmath(array) if is_outer and alpha == 1 and index.dtype is int64 else nullcontext(array) as sums:
+        add_rows(sums, indices, slices)
+
+
+@contextmanager
+def in_opmath(array: np.ndarray) -> Iterator[np.ndarray]:
+    """The array, or for float16 and bfloat16 a copy in float32, in which sums are computed and rounded once, at the end.
+    Source: `aten/src/ATen/native/cpu/ScatterGatherKernel.cpp`, `create_acc_buffer`."""
+    is_reduced = array.dtype == np.float16 or array.dtype.kind == "V"
+    wide = array.astype(np.float32) if is_reduced else array
+    yield wide
+    if is_reduced:
+        array[...] = wide
 
 
 @fast_form_of(index_add.inplace)
 def index_add_rows_(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Scalar) -> Tensor:
     rows = plain_rows(self, index) if dim == 0 and alpha == 1 and len(index._sizes) == 1 else None
     fits = source._sizes == (*index._sizes, *self._sizes[1:]) and source.dtype is self.dtype
-    if rows is None or not fits or self._storage in (source._storage, index._storage) or source._key_set & META:
+    is_rounded = self.dtype in REDUCED_FLOATING
+    if (
+        rows is None
+        or not fits
+        or is_rounded
+        or self._storage in (source._storage, index._storage)
+        or source._key_set & META
+    ):
         return index_add.inplace(self, dim, index, source, alpha)
     add_rows(self._array, rows, source._array)
     return self
@@ -344,7 +365,8 @@ def scatter(self: Tensor, dim: int, index: Tensor, src: Tensor | Scalar, *args) 
     part = tuple(map(slice, index.shape or (1,)))
     values = _at_least_1d(src)[part] if isinstance(src, Tensor) else checked_convert(src, self.dtype)
     if reduce:
-        REDUCTIONS[reduce[0]].at(array, positions, values)
+        with in_opmath(array) as results:
+            REDUCTIONS[reduce[0]].at(results, positions, values)
     else:
         array[positions] = values
 

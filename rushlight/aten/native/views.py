@@ -440,7 +440,7 @@ def unfold_backward(grad_in: Tensor, input_sizes: Sequence[int], dim: int, size:
     out = zeros_for(grad_in, input_sizes)
     if out.is_meta:
         return out
-    for position in range(size):
+    for position in reversed(range(size)):  # PyTorch adds the windows of an element in their order
         grad = strided.select(grad_in, -1, position)
         end = position + (grad.size(dim) - 1) * step + 1 if grad.dim() else None
         target = strided.slice(out, dim, position, end, step) if grad.dim() else out

@@ -65,36 +65,36 @@ from rushlight.aten.generated.functions import (
     lgamma_out_op, linalg_cross_op, linalg_inv_ex_op, linalg_vector_norm_op, linalg_vector_norm_out_op, linear_out_op,
     linspace_Scalar_Tensor_out_op, linspace_Tensor_Scalar_out_op, linspace_Tensor_Tensor_out_op, linspace_out_op,
     log10__op, log10_op, log10_out_op, log1p__op, log1p_op, log1p_out_op, log2__op, log2_op, log2_out_op, log__op,
-    log_op, log_out_op, log_sigmoid_backward_op, log_sigmoid_forward_op, log_softmax_int_out_op, logaddexp2_op,
-    logaddexp2_out_op, logaddexp_op, logaddexp_out_op, logical_and__op, logical_and_out_op, logical_not__op,
-    logical_not_out_op, logical_or__op, logical_or_out_op, logical_xor__op, logical_xor_out_op, logit__op, logit_op,
-    logit_out_op, logsumexp_op, logsumexp_out_op, lt_Tensor_out_op, lt__Tensor_op, masked_fill_Scalar_op,
-    masked_fill_Tensor_op, masked_fill__Scalar_op, masked_fill__Tensor_op, masked_scatter__op,
-    masked_scatter_backward_op, masked_scatter_op, masked_select_op, masked_select_out_op, max_dim_max_op, max_dim_op,
-    max_op, max_pool2d_with_indices_backward_grad_input_op, max_pool2d_with_indices_backward_op,
-    max_pool2d_with_indices_op, max_unary_out_op, maximum_op, maximum_out_op, mean_dim_op, mean_dtype_out_op, mean_op,
-    mean_out_op, median_dim_op, median_dim_values_op, median_op, min_dim_min_op, min_dim_op, min_op, min_unary_out_op,
-    minimum_op, minimum_out_op, mish__op, mish_op, mish_out_op, mm_op, mm_out_op, mode_op, mode_values_op,
-    mse_loss_backward_grad_input_op, mse_loss_backward_op, mse_loss_op, mse_loss_out_op, mul_Scalar_op, mul_Tensor_op,
-    mul__Tensor_op, mul_out_op, multi_margin_loss_op, multinomial_out_op, mv_op, mv_out_op, nan_to_num__op,
-    nan_to_num_op, nan_to_num_out_op, nansum_op, nansum_out_op, native_batch_norm_op, native_layer_norm_op,
-    ne_Tensor_out_op, ne__Tensor_op, neg__op, neg_op, neg_out_op, nll_loss2d_backward_op, nll_loss2d_forward_op,
-    nll_loss_backward_grad_input_op, nll_loss_backward_op, nll_loss_forward_op, nonzero_out_op, norm_ScalarOpt_dim_op,
-    normal_Tensor_Tensor_op, normal_Tensor_Tensor_out_op, normal_Tensor_float_op, normal_Tensor_float_out_op,
-    normal__op, normal_float_Tensor_op, normal_float_Tensor_out_op, normal_float_float_out_op, normal_functional_op,
-    ones_out_op, permute_op, pixel_shuffle_op, pixel_shuffle_out_op, pixel_unshuffle_op, pixel_unshuffle_out_op,
-    polygamma__op, polygamma_op, polygamma_out_op, pow_Scalar_op, pow_Scalar_out_op, pow_Tensor_Scalar_op,
-    pow_Tensor_Scalar_out_op, pow_Tensor_Tensor_op, pow_Tensor_Tensor_out_op, pow__Scalar_op, pow__Tensor_op,
-    prod_dim_int_op, prod_int_out_op, prod_op, prod_out_op, rad2deg__op, rad2deg_op, rad2deg_out_op, rand_out_op,
-    randint_generator_out_op, randint_low_generator_out_op, randint_low_out_op, randint_out_op, random__from_op,
-    random__op, random__to_op, random_from_op, random_op, random_to_op, randperm_generator_out_op, randperm_out_op,
-    reciprocal__op, reciprocal_op, reciprocal_out_op, reflection_pad1d_backward_grad_input_op,
-    reflection_pad1d_backward_op, reflection_pad1d_op, reflection_pad1d_out_op, reflection_pad2d_backward_grad_input_op,
-    reflection_pad2d_backward_op, reflection_pad2d_op, reflection_pad2d_out_op, reflection_pad3d_backward_grad_input_op,
-    reflection_pad3d_backward_op, reflection_pad3d_op, reflection_pad3d_out_op, relu__op, relu_op, remainder_Scalar_op,
-    remainder_Scalar_out_op, remainder_Tensor_op, remainder_Tensor_out_op, remainder__Scalar_op, remainder__Tensor_op,
-    renorm__op, renorm_op, renorm_out_op, repeat_interleave_Tensor_op, repeat_op,
-    replication_pad1d_backward_grad_input_op, replication_pad1d_backward_op, replication_pad1d_op,
+    log_op, log_out_op, log_sigmoid_backward_grad_input_op, log_sigmoid_backward_op, log_sigmoid_forward_op,
+    log_softmax_int_out_op, logaddexp2_op, logaddexp2_out_op, logaddexp_op, logaddexp_out_op, logical_and__op,
+    logical_and_out_op, logical_not__op, logical_not_out_op, logical_or__op, logical_or_out_op, logical_xor__op,
+    logical_xor_out_op, logit__op, logit_op, logit_out_op, logsumexp_op, logsumexp_out_op, lt_Tensor_out_op,
+    lt__Tensor_op, masked_fill_Scalar_op, masked_fill_Tensor_op, masked_fill__Scalar_op, masked_fill__Tensor_op,
+    masked_scatter__op, masked_scatter_backward_op, masked_scatter_op, masked_select_op, masked_select_out_op,
+    max_dim_max_op, max_dim_op, max_op, max_pool2d_with_indices_backward_grad_input_op,
+    max_pool2d_with_indices_backward_op, max_pool2d_with_indices_op, max_unary_out_op, maximum_op, maximum_out_op,
+    mean_dim_op, mean_dtype_out_op, mean_op, mean_out_op, median_dim_op, median_dim_values_op, median_op,
+    min_dim_min_op, min_dim_op, min_op, min_unary_out_op, minimum_op, minimum_out_op, mish__op, mish_op, mish_out_op,
+    mm_op, mm_out_op, mode_op, mode_values_op, mse_loss_backward_grad_input_op, mse_loss_backward_op, mse_loss_op,
+    mse_loss_out_op, mul_Scalar_op, mul_Tensor_op, mul__Tensor_op, mul_out_op, multi_margin_loss_op, multinomial_out_op,
+    mv_op, mv_out_op, mvlgamma_op, nan_to_num__op, nan_to_num_op, nan_to_num_out_op, nansum_op, nansum_out_op,
+    native_batch_norm_op, native_layer_norm_op, ne_Tensor_out_op, ne__Tensor_op, neg__op, neg_op, neg_out_op,
+    nll_loss2d_backward_op, nll_loss2d_forward_op, nll_loss_backward_grad_input_op, nll_loss_backward_op,
+    nll_loss_forward_op, nonzero_out_op, norm_ScalarOpt_dim_op, normal_Tensor_Tensor_op, normal_Tensor_Tensor_out_op,
+    normal_Tensor_float_op, normal_Tensor_float_out_op, normal__op, normal_float_Tensor_op, normal_float_Tensor_out_op,
+    normal_float_float_out_op, normal_functional_op, ones_out_op, permute_op, pixel_shuffle_op, pixel_shuffle_out_op,
+    pixel_unshuffle_op, pixel_unshuffle_out_op, polygamma__op, polygamma_op, polygamma_out_op, pow_Scalar_op,
+    pow_Scalar_out_op, pow_Tensor_Scalar_op, pow_Tensor_Scalar_out_op, pow_Tensor_Tensor_op, pow_Tensor_Tensor_out_op,
+    pow__Scalar_op, pow__Tensor_op, prod_dim_int_op, prod_int_out_op, prod_op, prod_out_op, rad2deg__op, rad2deg_op,
+    rad2deg_out_op, rand_out_op, randint_generator_out_op, randint_low_generator_out_op, randint_low_out_op,
+    randint_out_op, random__from_op, random__op, random__to_op, random_from_op, random_op, random_to_op,
+    randperm_generator_out_op, randperm_out_op, reciprocal__op, reciprocal_op, reciprocal_out_op,
+    reflection_pad1d_backward_grad_input_op, reflection_pad1d_backward_op, reflection_pad1d_op, reflection_pad1d_out_op,
+    reflection_pad2d_backward_grad_input_op, reflection_pad2d_backward_op, reflection_pad2d_op, reflection_pad2d_out_op,
+    reflection_pad3d_backward_grad_input_op, reflection_pad3d_backward_op, reflection_pad3d_op, reflection_pad3d_out_op,
+    relu__op, relu_op, remainder_Scalar_op, remainder_Scalar_out_op, remainder_Tensor_op, remainder_Tensor_out_op,
+    remainder__Scalar_op, remainder__Tensor_op, renorm__op, renorm_op, renorm_out_op, repeat_interleave_Tensor_op,
+    repeat_op, replication_pad1d_backward_grad_input_op, replication_pad1d_backward_op, replication_pad1d_op,
     replication_pad1d_out_op, replication_pad2d_backward_grad_input_op, replication_pad2d_backward_op,
     replication_pad2d_op, replication_pad2d_out_op, replication_pad3d_backward_grad_input_op,
     replication_pad3d_backward_op, replication_pad3d_op, replication_pad3d_out_op, resize__op, roll_op, rot90_op,
@@ -2133,6 +2133,28 @@ class LgammaBackward0(Node):
         node.released = True
 
 
+class MvlgammaBackward0(Node):
+    saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_p = int_getter("p")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (
+            grad
+            * (functions.arange((1 - node.p) / 2, 0.5, 0.5, dtype=node.self_dtype) + self.unsqueeze(-1))
+            .digamma()
+            .sum(-1),
+        )
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
 class DigammaBackward0(Node):
     saved_self = None
     _saved_self, _raw_saved_self = tensor_getters("saved_self")
@@ -2237,8 +2259,8 @@ class HypotBackward0(Node):
         result = unpack(node, node.saved_result) if edges[0].node or edges[1].node else None
         self = unpack(node, node.saved_self) if edges[0].node else None
         other = unpack(node, node.saved_other) if edges[1].node else None
-        grad_other = grad * (other / result) if edges[1].node else None
-        grad_self = grad * (self / result) if edges[0].node else None
+        grad_other = grad * other / result if edges[1].node else None
+        grad_self = grad * self / result if edges[0].node else None
         return (
             grad_self,
             grad_other,
@@ -2638,15 +2660,7 @@ class GluBackward0(Node):
             unpack(node, [node.saved_self])
             return (None,)
         self = unpack(node, node.saved_self)
-        return (
-            functions.cat(
-                [
-                    grad * self.chunk(2, node.dim)[1].sigmoid(),
-                    functions.sigmoid_backward(grad * self.chunk(2, node.dim)[0], self.chunk(2, node.dim)[1].sigmoid()),
-                ],
-                node.dim,
-            ),
-        )
+        return (glu_backward(grad, self, node.dim),)
 
     def release_variables(node):
         node.saved_self = None
@@ -3836,7 +3850,7 @@ class RenormBackward0(Node):
             unpack(node, [node.saved_self])
             return (None,)
         self = unpack(node, node.saved_self)
-        return (backward_of(functions.renorm_op, grad, [self], self, node.p, node.dim, node.maxnorm)[0],)
+        return (renorm_backward(grad, self, node.p, node.dim, node.maxnorm),)
 
     def release_variables(node):
         node.saved_self = None
@@ -9522,6 +9536,22 @@ def lgamma_(key_set, self):
     return result
 
 
+def mvlgamma(key_set, self, p):
+    if not local.grad_enabled or self._autograd is self._base is None:
+        return mvlgamma_op.below[key_set](self, p)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return mvlgamma_op.below[key_set](self, p)
+    node = MvlgammaBackward0()
+    node.next_edges = edges
+    node.self_dtype = self.dtype
+    node.p = p
+    node.saved_self = save(self)
+    result = call_below(mvlgamma_op.below[key_set], self, p)
+    set_history(result, node)
+    return result
+
+
 def digamma(key_set, self):
     if not local.grad_enabled or self._autograd is self._base is None:
         return digamma_op.below[key_set](self)
@@ -13974,14 +14004,14 @@ AUTOGRAD = {
     xlogy__Scalar_Other, acos_op: acos, acos__op: acos_, acosh_op: acosh, acosh__op: acosh_, asin_op: asin, asin__op:
     asin_, asinh_op: asinh, asinh__op: asinh_, atan_op: atan, atan__op: atan_, atanh_op: atanh, atanh__op: atanh_,
     cosh_op: cosh, cosh__op: cosh_, sinh_op: sinh, sinh__op: sinh_, erfc_op: erfc, erfc__op: erfc_, sinc_op: sinc,
-    sinc__op: sinc_, lgamma_op: lgamma, lgamma__op: lgamma_, digamma_op: digamma, digamma__op: digamma_, erfinv_op:
-    erfinv, erfinv__op: erfinv_, frac_op: frac, frac__op: frac_, atan2_op: atan2, atan2__op: atan2_, ldexp_Tensor_op:
-    ldexp_Tensor, ldexp__op: ldexp_, hypot_op: hypot, hypot__op: hypot_, copysign_Tensor_op: copysign_Tensor,
-    copysign__Tensor_op: copysign__Tensor, copysign_Scalar_op: copysign_Scalar, copysign__Scalar_op: copysign__Scalar,
-    logaddexp_op: logaddexp, logaddexp2_op: logaddexp2, fmax_op: fmax, fmin_op: fmin, nan_to_num_op: nan_to_num,
-    nan_to_num__op: nan_to_num_, logit_op: logit, logit__op: logit_, polygamma_op: polygamma, polygamma__op: polygamma_,
-    deg2rad_op: deg2rad, deg2rad__op: deg2rad_, rad2deg_op: rad2deg, rad2deg__op: rad2deg_, celu_op: celu, celu__op:
-    celu_, hardsigmoid_op: hardsigmoid, hardsigmoid__op: hardsigmoid_, hardswish_op: hardswish, hardswish__op:
+    sinc__op: sinc_, lgamma_op: lgamma, lgamma__op: lgamma_, mvlgamma_op: mvlgamma, digamma_op: digamma, digamma__op:
+    digamma_, erfinv_op: erfinv, erfinv__op: erfinv_, frac_op: frac, frac__op: frac_, atan2_op: atan2, atan2__op:
+    atan2_, ldexp_Tensor_op: ldexp_Tensor, ldexp__op: ldexp_, hypot_op: hypot, hypot__op: hypot_, copysign_Tensor_op:
+    copysign_Tensor, copysign__Tensor_op: copysign__Tensor, copysign_Scalar_op: copysign_Scalar, copysign__Scalar_op:
+    copysign__Scalar, logaddexp_op: logaddexp, logaddexp2_op: logaddexp2, fmax_op: fmax, fmin_op: fmin, nan_to_num_op:
+    nan_to_num, nan_to_num__op: nan_to_num_, logit_op: logit, logit__op: logit_, polygamma_op: polygamma, polygamma__op:
+    polygamma_, deg2rad_op: deg2rad, deg2rad__op: deg2rad_, rad2deg_op: rad2deg, rad2deg__op: rad2deg_, celu_op: celu,
+    celu__op: celu_, hardsigmoid_op: hardsigmoid, hardsigmoid__op: hardsigmoid_, hardswish_op: hardswish, hardswish__op:
     hardswish_, mish_op: mish, mish__op: mish_, hardshrink_op: hardshrink, softshrink_op: softshrink,
     log_sigmoid_forward_op: log_sigmoid_forward, glu_op: glu, _prelu_kernel_op: _prelu_kernel, rrelu_with_noise_op:
     rrelu_with_noise, rrelu_with_noise__op: rrelu_with_noise_, rrelu_with_noise_backward_op: rrelu_with_noise_backward,
@@ -14095,7 +14125,7 @@ OUT = (
     hardtanh_backward_grad_input_op, huber_loss_backward_out_op, leaky_relu_backward_grad_input_op,
     mse_loss_backward_grad_input_op, nll_loss_backward_grad_input_op, sigmoid_backward_grad_input_op,
     silu_backward_grad_input_op, smooth_l1_loss_backward_grad_input_op, softplus_backward_grad_input_op,
-    tanh_backward_grad_input_op, threshold_backward_grad_input_op,
+    tanh_backward_grad_input_op, threshold_backward_grad_input_op, log_sigmoid_backward_grad_input_op,
 )  # fmt: skip
 
 WITHOUT_DERIVATIVE = (
@@ -14183,4 +14213,5 @@ WRITTEN = (
     leaky_relu_backward_grad_input_op, mse_loss_backward_grad_input_op, nll_loss_backward_grad_input_op,
     sigmoid_backward_grad_input_op, silu_backward_grad_input_op, smooth_l1_loss_backward_grad_input_op,
     softplus_backward_grad_input_op, tanh_backward_grad_input_op, threshold_backward_grad_input_op,
+    log_sigmoid_backward_grad_input_op,
 )  # fmt: skip

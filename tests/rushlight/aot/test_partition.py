@@ -97,6 +97,7 @@ SAMPLES = {
     "hardtanh_backward": lambda x, y: (x, y, -0.5, 0.5),
     "softplus": lambda x, y: (x, 2, 1),
     "softplus_backward": lambda x, y: (x, y, 2, 1),
+    "log_sigmoid_backward": lambda x, y: (x, y, (-y.abs()).exp()),
     "addcmul": lambda x, y: (x, y, x),
     "addcdiv": lambda x, y: (x, y, x + 5),
     "lerp.Scalar": lambda x, y: (x, y, 0.7),
