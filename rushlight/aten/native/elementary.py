@@ -16,7 +16,7 @@ from rushlight.aten.native import pointwise as loops
 from rushlight.aten.native.pointwise import FLOATS, NUMERIC, WHOLE, arithmetic, in_common, pointwise, to_floating
 from rushlight.aten.strided import Tensor, strides_for
 from rushlight.aten.structured import Structured, planned
-from rushlight.c10.dtypes import FLOATING, INTEGRAL, Scalar, bool_, common_dtype
+from rushlight.c10.dtypes import FLOATING, INTEGRAL, Scalar, bfloat16, bool_, common_dtype, dtype
 from rushlight.c10.fast_paths import fast_form_of, fastest
 
 # Elementary functions ------------------------------------------------------------------------------------------------
@@ -115,7 +115,7 @@ POWERS: dict[Scalar, Callable[[np.ndarray], np.ndarray]] = {
     2: np.square,
     3: lambda x: x * x * x,
     0.5: np.sqrt,
-    -0.5: lambda x: 1 / np.sqrt(x),
+    -0.5: lambda x: (1 / np.sqrt(x.astype(np.float32) if x.dtype.kind == "V" else x)).astype(x.dtype, copy=False),
     -1: np.reciprocal,
     -2: lambda x: 1 / (x * x),
 }
@@ -130,9 +130,16 @@ def pow_number_meta(self: Tensor, exponent: Scalar) -> Output:
 
 def pow_number_impl(self: Tensor, exponent: Scalar, out: Tensor) -> None:
     """Source: `aten/src/ATen/native/cpu/PowKernel.cpp`, `pow_tensor_scalar_kernel`."""
-    computed, common = arithmetic(self, exponent)
+    computed, common = precision_of_power(self, exponent)
     function = POWERS.get(exponent) if computed is common and common.category == FLOATING else None
-    loop(function or (lambda x: power(x, checked_convert(exponent, computed))), out, (self,), computed, common)
+    exponent = checked_convert(exponent, common).astype(computed.numpy)
+    loop(function or (lambda x: power(x, exponent)), out, (self,), computed, common)
+
+
+def precision_of_power(self: Tensor, exponent: Scalar) -> tuple[dtype, dtype]:
+    """As `arithmetic`, but each step of a power of bfloat16 is rounded, for example both products of a cube."""
+    computed, common = arithmetic(self, exponent)
+    return common if common is bfloat16 else computed, common
 
 
 def floating_power(x: np.ndarray, exponent: Scalar) -> np.ndarray:
@@ -141,14 +148,14 @@ def floating_power(x: np.ndarray, exponent: Scalar) -> np.ndarray:
 
 
 def set_up_pow_number(self: Tensor, exponent: Scalar) -> tuple[Callable, list[Callable | None]]:
-    computed, common = arithmetic(self, exponent)
+    computed, common = precision_of_power(self, exponent)
     if computed is common and common.category == FLOATING:
         return floating_power, [operand_converter(self, computed), None]
-    return power, [operand_converter(self, computed), parameter_converter(exponent, computed)]
+    return power, [operand_converter(self, computed), parameter_converter(exponent, common)]
 
 
 pow_number = planned(Structured(pow_number_meta, pow_number_impl, casts=True), 2, set_up_pow_number)
-pow_tensor = pointwise(power, arithmetic, NUMERIC)
+pow_tensor = pointwise(power, in_common, NUMERIC)
 
 
 def pow_of_number_meta(self: Scalar, exponent: Tensor) -> Output:

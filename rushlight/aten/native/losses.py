@@ -436,8 +436,9 @@ def poisson_nll_loss(input, target, log_input: bool, full: bool, eps: float, red
 
 def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float, reduction: int) -> Tensor:
     dim = target.dim()
+    product = (input1 * input2).sum(dim)
     squares = [(x * x).sum(dim) + 1e-12 for x in (input1, input2)]
-    cosine = (input1 * input2).sum(dim) / (squares[0] * squares[1]).sqrt_()
+    cosine = product / (squares[0] * squares[1]).sqrt_()
     near, far, zeros = 1 - cosine, (cosine - margin).clamp_min_(0), functions.zeros_like(cosine)
     return reduce(functions.where(target == 1, near, zeros) + functions.where(target == -1, far, zeros), reduction)
 

@@ -34,6 +34,12 @@ def in_common(*operands: Operand) -> tuple[dtype, dtype]:
     return common, common
 
 
+def of_numbers_rounded(*operands: Operand) -> tuple[dtype, dtype]:
+    """`in_common` if there is an operand of another dtype, such as a number, and else `arithmetic`, which is faster."""
+    computed, common = arithmetic(*operands)
+    return computed if all(isinstance(x, Tensor) and x.dtype is common for x in operands) else common, common
+
+
 def comparison(*operands: Operand) -> tuple[dtype, dtype]:
     """Compute in the common type. The result is bool. Source: `build_comparison_op`."""
     return common_dtype(*operands), bool_
@@ -144,9 +150,10 @@ def with_alpha(function: np.ufunc, check: Callable | None = None) -> Structured:
         return output_of(common, self, other)
 
     def impl(self: Operand, other: Operand, alpha: Scalar, out: Tensor) -> None:
+        if alpha == 1:
+            return plain.impl(self, other, out)
         computed, common = arithmetic(self, other)
-        scaled = function if alpha == 1 else lambda a, b: function(a, b * checked_convert(alpha, common))
-        loop(scaled, out, (self, other), computed, common)
+        loop(lambda a, b: function(a, b * checked_convert(alpha, common)), out, (self, other), computed, common)
 
     def scaled(a: np.ndarray, b: np.ndarray, alpha: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         return function(a, b * alpha, out)
@@ -156,7 +163,7 @@ def with_alpha(function: np.ufunc, check: Callable | None = None) -> Structured:
         converters = [operand_converter(operand, computed) for operand in (self, other)]
         return scaled, [*converters, iterator.parameter_converter(alpha, common, is_like_ufunc=True)]
 
-    kernel, plain = Structured(meta, impl, casts=True), pointwise(function, check=check)
+    kernel, plain = Structured(meta, impl, casts=True), pointwise(function, of_numbers_rounded, check=check)
     with_scale = planned(Structured(meta, impl, casts=True), 3, set_up, is_like_ufunc=True)
     (_, functional), (_, inplace) = registered[plain.functional], registered[plain.inplace]
     (_, scaled_functional), (_, scaled_inplace) = registered[with_scale.functional], registered[with_scale.inplace]

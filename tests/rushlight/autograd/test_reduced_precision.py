@@ -83,3 +83,30 @@ def test_a_sum_at_an_index_is_rounded_once_as_in_torch(name, dtype):
         return SUMS[name](xp, xp.zeros(2, 2, dtype=sources.dtype), sources, index).tolist()
 
     assert program(rl) == program(torch)
+
+
+WITH_NUMBERS = {
+    "add": lambda xp, x: x + 0.3,
+    "sub": lambda xp, x: x - 0.3,
+    "rsub": lambda xp, x: 0.3 - x,
+    "add in place": lambda xp, x: x.clone().add_(0.3),
+    "add of a tensor without dimensions": lambda xp, x: x + xp.tensor(0.3, dtype=xp.float64),
+    "mul": lambda xp, x: x * 0.3,
+    "div": lambda xp, x: x / 0.3,
+    "pow": lambda xp, x: x.abs() ** 0.3,
+    "pow of a number": lambda xp, x: 0.3**x,
+    "cube": lambda xp, x: x**3,
+    "one over the square": lambda xp, x: x**-2,
+    "one over the root": lambda xp, x: x.abs() ** -0.5,
+    "margin": lambda xp, x: xp.nn.functional.margin_ranking_loss(x, x * 0.5, x.sign(), 0.3, reduction="none"),
+}
+
+
+@in_one_test
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", WITH_NUMBERS)
+def test_a_number_is_rounded_where_torch_rounds_it(name, dtype):
+    """To the dtype in sums and powers, and not in products and quotients."""
+    ours, theirs = (WITH_NUMBERS[name](xp, drawn(xp, dtype, 3).to(getattr(xp, dtype))) for xp in (rl, torch))
+    differ = int((torch.tensor(ours.double().tolist()) != torch.tensor(theirs.double().tolist())).sum())
+    assert differ <= 0.02 * ours.numel(), f"{differ} of {ours.numel()} differ"
