@@ -465,6 +465,7 @@ def variants_and_tags(entry: dict[str, Any]) -> tuple[list[str], list[str]]:
 # Matching a call with a schema ---------------------------------------------------------------------------------------
 
 NUMBERS = (bool, int, float, np.generic)
+PLAIN_NUMBERS = (int, float, type(None))  # the most frequent classes of what is passed for a number
 PYTHON_TYPES: dict[str, type | tuple[type, ...]] = {
     "int": (int, np.integer),
     "bool": (bool, np.bool_),

@@ -167,7 +167,7 @@ def form_of(native: Native, name: str) -> Native:
         types = ", ".join(out if part.name else out.rpartition(" ")[0] for part, out in parts)
         text = f"{name}({arguments}{', ' if '*, ' in arguments else ', *, '}{', '.join(outs)}) -> "
         text += f"({types})" if len(outs) > 1 else types
-        written = f"({stack},), {', '.join(names)}, casts={native.casts}"
+        written = f"[{stack}], {', '.join(names)}, casts={native.casts}"
         kernel = f"lambda {stack}, {', '.join(names)}: structured.write_out({result}, {written})"
     return derived(native, text, native.dispatch, kernel)
 
@@ -278,13 +278,13 @@ def function(name: str, overloads: list[Native], outs: list[Native], method: boo
 
 
 def number_checks(schema: FunctionSchema, method: bool) -> list[str]:
-    """Lines that check the numbers which are not of the type of their default."""
-    numbers = [argument for argument in schema.arguments if argument.type in ("Scalar", "float", "Scalar?", "float?")]
-    usual = {parameter_name(a, method): "int" if a.default.__class__ is int else "float" for a in numbers}
-    if not usual:
+    """Lines that refuse what is passed for a number and is not one. Only formulas call the operators of derivatives."""
+    numbers = [a for a in schema.arguments if a.type.rstrip("?") in ("Scalar", "float")]
+    names = [parameter_name(argument, method) for argument in numbers]
+    if not names or schema.name.endswith("_backward") or schema.name.startswith("_"):
         return []
-    test = " or ".join(f"{name}.__class__ is not {kind}" for name, kind in usual.items())
-    passed = ", ".join(f"{name}={name}" for name in usual)
+    test = " or ".join(f"{name}.__class__ not in PLAIN_NUMBERS" for name in names)
+    passed = ", ".join(f"{name}={name}" for name in names)
     return [f"    if {test}:", f'        check_numbers("{schema.name}", {passed})']
 
 

@@ -13,7 +13,7 @@ from rushlight.aten.strided import Tensor, int_list
 from rushlight.c10.dispatch import local
 from rushlight.c10.dtypes import as_dtype
 from rushlight.c10.memory_formats import contiguous_format
-from rushlight.c10.schema import NUMBERS, as_int_list, check_numbers
+from rushlight.c10.schema import NUMBERS, PLAIN_NUMBERS, as_int_list, check_numbers
 from rushlight.library import call_by_name, check_out_options, declare, invoke, leaf, resolve, unpack_out
 
 __all__ = [
@@ -460,7 +460,7 @@ def eye(*args, **kwargs):
 def full(size, fill_value, *, dtype=None, layout=None, device=None, pin_memory=None, out=None, requires_grad=False):
     if dtype is not None:
         dtype = as_dtype(dtype)
-    if fill_value.__class__ is not float:
+    if fill_value.__class__ not in PLAIN_NUMBERS:
         check_numbers("full", fill_value=fill_value)
     if out is not None:
         check_out_options(out, {"dtype": dtype, "device": device})
@@ -484,7 +484,7 @@ def full_like(
         return call_by_name([full_like_op], locals())
     if dtype is not None:
         dtype = as_dtype(dtype)
-    if fill_value.__class__ is not float:
+    if fill_value.__class__ not in PLAIN_NUMBERS:
         check_numbers("full_like", fill_value=fill_value)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
@@ -736,7 +736,7 @@ def abs_(input=None, **numpy_names):
 def add(input=None, other=None, *, alpha=1, out=None, **numpy_names):
     if numpy_names:
         return call_by_name([add_Tensor_op, add_out_op], locals())
-    if alpha.__class__ is not int:
+    if alpha.__class__ not in PLAIN_NUMBERS:
         check_numbers("add", alpha=alpha)
     if out is not None:
         return invoke(add_out_op, input, other, alpha, out)
@@ -750,7 +750,7 @@ def add(input=None, other=None, *, alpha=1, out=None, **numpy_names):
 def addcdiv(input=None, tensor1=None, tensor2=None, *, value=1, out=None, **numpy_names):
     if numpy_names:
         return call_by_name([addcdiv_op, addcdiv_out_op], locals())
-    if value.__class__ is not int:
+    if value.__class__ not in PLAIN_NUMBERS:
         check_numbers("addcdiv", value=value)
     if out is not None:
         return invoke(addcdiv_out_op, input, tensor1, tensor2, value, out)
@@ -764,7 +764,7 @@ def addcdiv(input=None, tensor1=None, tensor2=None, *, value=1, out=None, **nump
 def addcmul(input=None, tensor1=None, tensor2=None, *, value=1, out=None, **numpy_names):
     if numpy_names:
         return call_by_name([addcmul_op, addcmul_out_op], locals())
-    if value.__class__ is not int:
+    if value.__class__ not in PLAIN_NUMBERS:
         check_numbers("addcmul", value=value)
     if out is not None:
         return invoke(addcmul_out_op, input, tensor1, tensor2, value, out)
@@ -778,7 +778,7 @@ def addcmul(input=None, tensor1=None, tensor2=None, *, value=1, out=None, **nump
 def allclose(input=None, other=None, rtol=1e-05, atol=1e-08, equal_nan=False, **numpy_names):
     if numpy_names:
         return call_by_name([allclose_op], locals())
-    if rtol.__class__ is not float or atol.__class__ is not float:
+    if rtol.__class__ not in PLAIN_NUMBERS or atol.__class__ not in PLAIN_NUMBERS:
         check_numbers("allclose", rtol=rtol, atol=atol)
     try:
         key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
@@ -991,7 +991,11 @@ def div(*args, **kwargs):
 def elu(input=None, alpha=1, scale=1, input_scale=1, *, out=None, **numpy_names):
     if numpy_names:
         return call_by_name([elu_op, elu_out_op], locals())
-    if alpha.__class__ is not int or scale.__class__ is not int or input_scale.__class__ is not int:
+    if (
+        alpha.__class__ not in PLAIN_NUMBERS
+        or scale.__class__ not in PLAIN_NUMBERS
+        or input_scale.__class__ not in PLAIN_NUMBERS
+    ):
         check_numbers("elu", alpha=alpha, scale=scale, input_scale=input_scale)
     if out is not None:
         return invoke(elu_out_op, input, alpha, scale, input_scale, out)
@@ -1005,7 +1009,11 @@ def elu(input=None, alpha=1, scale=1, input_scale=1, *, out=None, **numpy_names)
 def elu_(input=None, alpha=1, scale=1, input_scale=1, **numpy_names):
     if numpy_names:
         return call_by_name([elu__op], locals())
-    if alpha.__class__ is not int or scale.__class__ is not int or input_scale.__class__ is not int:
+    if (
+        alpha.__class__ not in PLAIN_NUMBERS
+        or scale.__class__ not in PLAIN_NUMBERS
+        or input_scale.__class__ not in PLAIN_NUMBERS
+    ):
         check_numbers("elu_", alpha=alpha, scale=scale, input_scale=input_scale)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
@@ -1220,7 +1228,7 @@ def gt(input=None, other=None, *, out=None, **numpy_names):
 def hardtanh(input=None, min_val=-1, max_val=1, *, out=None, **numpy_names):
     if numpy_names:
         return call_by_name([hardtanh_op, hardtanh_out_op], locals())
-    if min_val.__class__ is not int or max_val.__class__ is not int:
+    if min_val.__class__ not in PLAIN_NUMBERS or max_val.__class__ not in PLAIN_NUMBERS:
         check_numbers("hardtanh", min_val=min_val, max_val=max_val)
     if out is not None:
         return invoke(hardtanh_out_op, input, min_val, max_val, out)
@@ -1234,7 +1242,7 @@ def hardtanh(input=None, min_val=-1, max_val=1, *, out=None, **numpy_names):
 def hardtanh_(input=None, min_val=-1, max_val=1, **numpy_names):
     if numpy_names:
         return call_by_name([hardtanh__op], locals())
-    if min_val.__class__ is not int or max_val.__class__ is not int:
+    if min_val.__class__ not in PLAIN_NUMBERS or max_val.__class__ not in PLAIN_NUMBERS:
         check_numbers("hardtanh_", min_val=min_val, max_val=max_val)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
@@ -1246,7 +1254,7 @@ def hardtanh_(input=None, min_val=-1, max_val=1, **numpy_names):
 def isclose(input=None, other=None, rtol=1e-05, atol=1e-08, equal_nan=False, **numpy_names):
     if numpy_names:
         return call_by_name([isclose_op], locals())
-    if rtol.__class__ is not float or atol.__class__ is not float:
+    if rtol.__class__ not in PLAIN_NUMBERS or atol.__class__ not in PLAIN_NUMBERS:
         check_numbers("isclose", rtol=rtol, atol=atol)
     try:
         key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
@@ -1300,7 +1308,7 @@ def le(input=None, other=None, *, out=None, **numpy_names):
 def leaky_relu(input=None, negative_slope=0.01, *, out=None, **numpy_names):
     if numpy_names:
         return call_by_name([leaky_relu_op, leaky_relu_out_op], locals())
-    if negative_slope.__class__ is not float:
+    if negative_slope.__class__ not in PLAIN_NUMBERS:
         check_numbers("leaky_relu", negative_slope=negative_slope)
     if out is not None:
         return invoke(leaky_relu_out_op, input, negative_slope, out)
@@ -1314,7 +1322,7 @@ def leaky_relu(input=None, negative_slope=0.01, *, out=None, **numpy_names):
 def leaky_relu_(input=None, negative_slope=0.01, **numpy_names):
     if numpy_names:
         return call_by_name([leaky_relu__op], locals())
-    if negative_slope.__class__ is not float:
+    if negative_slope.__class__ not in PLAIN_NUMBERS:
         check_numbers("leaky_relu_", negative_slope=negative_slope)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
@@ -1784,7 +1792,7 @@ def sin_(input=None, **numpy_names):
 def softplus(input=None, beta=1, threshold=20, *, out=None, **numpy_names):
     if numpy_names:
         return call_by_name([softplus_op, softplus_out_op], locals())
-    if beta.__class__ is not int or threshold.__class__ is not int:
+    if beta.__class__ not in PLAIN_NUMBERS or threshold.__class__ not in PLAIN_NUMBERS:
         check_numbers("softplus", beta=beta, threshold=threshold)
     if out is not None:
         return invoke(softplus_out_op, input, beta, threshold, out)
@@ -1842,7 +1850,7 @@ def square_(input=None, **numpy_names):
 def sub(input=None, other=None, *, alpha=1, out=None, **numpy_names):
     if numpy_names:
         return call_by_name([sub_Tensor_op, sub_out_op], locals())
-    if alpha.__class__ is not int:
+    if alpha.__class__ not in PLAIN_NUMBERS:
         check_numbers("sub", alpha=alpha)
     if out is not None:
         return invoke(sub_out_op, input, other, alpha, out)
@@ -1900,7 +1908,7 @@ def tanh_(input=None, **numpy_names):
 def threshold(input=None, threshold=None, value=None, *, out=None, **numpy_names):
     if numpy_names or threshold is None or value is None:
         return call_by_name([threshold_op, threshold_out_op], locals())
-    if threshold.__class__ is not float or value.__class__ is not float:
+    if threshold.__class__ not in PLAIN_NUMBERS or value.__class__ not in PLAIN_NUMBERS:
         check_numbers("threshold", threshold=threshold, value=value)
     if out is not None:
         return invoke(threshold_out_op, input, threshold, value, out)
@@ -1914,7 +1922,7 @@ def threshold(input=None, threshold=None, value=None, *, out=None, **numpy_names
 def threshold_(input=None, threshold=None, value=None, **numpy_names):
     if numpy_names or threshold is None or value is None:
         return call_by_name([threshold__op], locals())
-    if threshold.__class__ is not float or value.__class__ is not float:
+    if threshold.__class__ not in PLAIN_NUMBERS or value.__class__ not in PLAIN_NUMBERS:
         check_numbers("threshold_", threshold=threshold, value=value)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
@@ -2439,7 +2447,11 @@ def isneginf(input=None, *, out=None, **numpy_names):
 def nan_to_num(input=None, nan=None, posinf=None, neginf=None, *, out=None, **numpy_names):
     if numpy_names:
         return call_by_name([nan_to_num_op, nan_to_num_out_op], locals())
-    if nan.__class__ is not float or posinf.__class__ is not float or neginf.__class__ is not float:
+    if (
+        nan.__class__ not in PLAIN_NUMBERS
+        or posinf.__class__ not in PLAIN_NUMBERS
+        or neginf.__class__ not in PLAIN_NUMBERS
+    ):
         check_numbers("nan_to_num", nan=nan, posinf=posinf, neginf=neginf)
     if out is not None:
         return invoke(nan_to_num_out_op, input, nan, posinf, neginf, out)
@@ -2453,7 +2465,11 @@ def nan_to_num(input=None, nan=None, posinf=None, neginf=None, *, out=None, **nu
 def nan_to_num_(input=None, nan=None, posinf=None, neginf=None, **numpy_names):
     if numpy_names:
         return call_by_name([nan_to_num__op], locals())
-    if nan.__class__ is not float or posinf.__class__ is not float or neginf.__class__ is not float:
+    if (
+        nan.__class__ not in PLAIN_NUMBERS
+        or posinf.__class__ not in PLAIN_NUMBERS
+        or neginf.__class__ not in PLAIN_NUMBERS
+    ):
         check_numbers("nan_to_num_", nan=nan, posinf=posinf, neginf=neginf)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
@@ -2465,7 +2481,7 @@ def nan_to_num_(input=None, nan=None, posinf=None, neginf=None, **numpy_names):
 def logit(input=None, eps=None, *, out=None, **numpy_names):
     if numpy_names:
         return call_by_name([logit_op, logit_out_op], locals())
-    if eps.__class__ is not float:
+    if eps.__class__ not in PLAIN_NUMBERS:
         check_numbers("logit", eps=eps)
     if out is not None:
         return invoke(logit_out_op, input, eps, out)
@@ -2479,7 +2495,7 @@ def logit(input=None, eps=None, *, out=None, **numpy_names):
 def logit_(input=None, eps=None, **numpy_names):
     if numpy_names:
         return call_by_name([logit__op], locals())
-    if eps.__class__ is not float:
+    if eps.__class__ not in PLAIN_NUMBERS:
         check_numbers("logit_", eps=eps)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
@@ -2643,7 +2659,7 @@ def mvlgamma(input=None, p=None, **numpy_names):
 def celu(input=None, alpha=1.0, **numpy_names):
     if numpy_names:
         return call_by_name([celu_op], locals())
-    if alpha.__class__ is not float:
+    if alpha.__class__ not in PLAIN_NUMBERS:
         check_numbers("celu", alpha=alpha)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
@@ -2655,7 +2671,7 @@ def celu(input=None, alpha=1.0, **numpy_names):
 def celu_(input=None, alpha=1.0, **numpy_names):
     if numpy_names:
         return call_by_name([celu__op], locals())
-    if alpha.__class__ is not float:
+    if alpha.__class__ not in PLAIN_NUMBERS:
         check_numbers("celu_", alpha=alpha)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
@@ -2753,7 +2769,7 @@ def mish_(input=None, **numpy_names):
 def hardshrink(input=None, lambd=0.5, *, out=None, **numpy_names):
     if numpy_names:
         return call_by_name([hardshrink_op, hardshrink_out_op], locals())
-    if lambd.__class__ is not float:
+    if lambd.__class__ not in PLAIN_NUMBERS:
         check_numbers("hardshrink", lambd=lambd)
     if out is not None:
         return invoke(hardshrink_out_op, input, lambd, out)
@@ -2767,7 +2783,7 @@ def hardshrink(input=None, lambd=0.5, *, out=None, **numpy_names):
 def softshrink(input=None, lambd=0.5, *, out=None, **numpy_names):
     if numpy_names:
         return call_by_name([softshrink_op, softshrink_out_op], locals())
-    if lambd.__class__ is not float:
+    if lambd.__class__ not in PLAIN_NUMBERS:
         check_numbers("softshrink", lambd=lambd)
     if out is not None:
         return invoke(softshrink_out_op, input, lambd, out)
@@ -2837,7 +2853,7 @@ def rrelu_with_noise(
 ):
     if numpy_names:
         return call_by_name([rrelu_with_noise_op], locals())
-    if lower.__class__ is not float or upper.__class__ is not float:
+    if lower.__class__ not in PLAIN_NUMBERS or upper.__class__ not in PLAIN_NUMBERS:
         check_numbers("rrelu_with_noise", lower=lower, upper=upper)
     try:
         key_set = (input._key_set | noise._key_set | local.included) & ~local.excluded
@@ -2851,7 +2867,7 @@ def rrelu_with_noise_(
 ):
     if numpy_names:
         return call_by_name([rrelu_with_noise__op], locals())
-    if lower.__class__ is not float or upper.__class__ is not float:
+    if lower.__class__ not in PLAIN_NUMBERS or upper.__class__ not in PLAIN_NUMBERS:
         check_numbers("rrelu_with_noise_", lower=lower, upper=upper)
     try:
         key_set = (input._key_set | noise._key_set | local.included) & ~local.excluded
@@ -2865,8 +2881,6 @@ def rrelu_with_noise_backward(
 ):
     if numpy_names or lower is None or upper is None or training is None or self_is_result is None:
         return call_by_name([rrelu_with_noise_backward_op], locals())
-    if lower.__class__ is not float or upper.__class__ is not float:
-        check_numbers("rrelu_with_noise_backward", lower=lower, upper=upper)
     try:
         key_set = (grad_output._key_set | input._key_set | noise._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2879,7 +2893,7 @@ def rrelu_with_noise_backward(
 def rrelu(input=None, lower=0.125, upper=0.3333333333333333, training=False, generator=None, **numpy_names):
     if numpy_names:
         return call_by_name([rrelu_op], locals())
-    if lower.__class__ is not float or upper.__class__ is not float:
+    if lower.__class__ not in PLAIN_NUMBERS or upper.__class__ not in PLAIN_NUMBERS:
         check_numbers("rrelu", lower=lower, upper=upper)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
@@ -2891,7 +2905,7 @@ def rrelu(input=None, lower=0.125, upper=0.3333333333333333, training=False, gen
 def rrelu_(input=None, lower=0.125, upper=0.3333333333333333, training=False, generator=None, **numpy_names):
     if numpy_names:
         return call_by_name([rrelu__op], locals())
-    if lower.__class__ is not float or upper.__class__ is not float:
+    if lower.__class__ not in PLAIN_NUMBERS or upper.__class__ not in PLAIN_NUMBERS:
         check_numbers("rrelu_", lower=lower, upper=upper)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
@@ -2919,7 +2933,7 @@ def embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=
 def embedding_renorm_(input=None, indices=None, max_norm=None, norm_type=None, **numpy_names):
     if numpy_names or max_norm is None or norm_type is None:
         return call_by_name([embedding_renorm__op], locals())
-    if max_norm.__class__ is not float or norm_type.__class__ is not float:
+    if max_norm.__class__ not in PLAIN_NUMBERS or norm_type.__class__ not in PLAIN_NUMBERS:
         check_numbers("embedding_renorm_", max_norm=max_norm, norm_type=norm_type)
     try:
         key_set = (input._key_set | indices._key_set | local.included) & ~local.excluded
@@ -2959,7 +2973,7 @@ def index(input=None, indices=None, **numpy_names):
 def index_add(input=None, dim=None, index=None, source=None, *, alpha=1, out=None, **numpy_names):
     if numpy_names or dim is None:
         return call_by_name([index_add_op, index_add_out_op], locals())
-    if alpha.__class__ is not int:
+    if alpha.__class__ not in PLAIN_NUMBERS:
         check_numbers("index_add", alpha=alpha)
     if out is not None:
         return invoke(index_add_out_op, input, dim, index, source, alpha, out)
@@ -3413,7 +3427,7 @@ def bincount(input=None, weights=None, minlength=0, **numpy_names):
 def histc(input=None, bins=100, min=0, max=0, *, out=None, **numpy_names):
     if numpy_names:
         return call_by_name([histc_op, histc_out_op], locals())
-    if min.__class__ is not int or max.__class__ is not int:
+    if min.__class__ not in PLAIN_NUMBERS or max.__class__ not in PLAIN_NUMBERS:
         check_numbers("histc", min=min, max=max)
     if out is not None:
         return invoke(histc_out_op, input, bins, min, max, out)
@@ -4109,7 +4123,7 @@ def linalg_vector_norm(input=None, ord=2, dim=None, keepdim=False, *, dtype=None
         dim = (dim,) if dim.__class__ is int else as_int_list(dim)
     if dtype is not None:
         dtype = as_dtype(dtype)
-    if ord.__class__ is not int:
+    if ord.__class__ not in PLAIN_NUMBERS:
         check_numbers("linalg_vector_norm", ord=ord)
     if out is not None:
         return invoke(linalg_vector_norm_out_op, input, ord, dim, keepdim, dtype, out)
@@ -4221,7 +4235,7 @@ def einsum(equation, tensors, *, path=None):
 def addmm(input=None, mat1=None, mat2=None, *, beta=1, alpha=1, out=None, **numpy_names):
     if numpy_names:
         return call_by_name([addmm_op, addmm_out_op], locals())
-    if beta.__class__ is not int or alpha.__class__ is not int:
+    if beta.__class__ not in PLAIN_NUMBERS or alpha.__class__ not in PLAIN_NUMBERS:
         check_numbers("addmm", beta=beta, alpha=alpha)
     if out is not None:
         return invoke(addmm_out_op, input, mat1, mat2, beta, alpha, out)
@@ -4235,7 +4249,7 @@ def addmm(input=None, mat1=None, mat2=None, *, beta=1, alpha=1, out=None, **nump
 def baddbmm(input=None, batch1=None, batch2=None, *, beta=1, alpha=1, out=None, **numpy_names):
     if numpy_names:
         return call_by_name([baddbmm_op, baddbmm_out_op], locals())
-    if beta.__class__ is not int or alpha.__class__ is not int:
+    if beta.__class__ not in PLAIN_NUMBERS or alpha.__class__ not in PLAIN_NUMBERS:
         check_numbers("baddbmm", beta=beta, alpha=alpha)
     if out is not None:
         return invoke(baddbmm_out_op, input, batch1, batch2, beta, alpha, out)
@@ -4357,7 +4371,7 @@ def tensordot(input=None, other=None, dims_self=None, dims_other=None, *, out=No
 def dist(input=None, other=None, p=2, **numpy_names):
     if numpy_names:
         return call_by_name([dist_op], locals())
-    if p.__class__ is not int:
+    if p.__class__ not in PLAIN_NUMBERS:
         check_numbers("dist", p=p)
     try:
         key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
@@ -4379,7 +4393,7 @@ def vdot(input=None, other=None, **numpy_names):
 def addmv(input=None, mat=None, vec=None, *, beta=1, alpha=1, out=None, **numpy_names):
     if numpy_names:
         return call_by_name([addmv_op, addmv_out_op], locals())
-    if beta.__class__ is not int or alpha.__class__ is not int:
+    if beta.__class__ not in PLAIN_NUMBERS or alpha.__class__ not in PLAIN_NUMBERS:
         check_numbers("addmv", beta=beta, alpha=alpha)
     if out is not None:
         return invoke(addmv_out_op, input, mat, vec, beta, alpha, out)
@@ -4393,7 +4407,7 @@ def addmv(input=None, mat=None, vec=None, *, beta=1, alpha=1, out=None, **numpy_
 def addmv_(input=None, mat=None, vec=None, *, beta=1, alpha=1, **numpy_names):
     if numpy_names:
         return call_by_name([addmv__op], locals())
-    if beta.__class__ is not int or alpha.__class__ is not int:
+    if beta.__class__ not in PLAIN_NUMBERS or alpha.__class__ not in PLAIN_NUMBERS:
         check_numbers("addmv_", beta=beta, alpha=alpha)
     try:
         key_set = (input._key_set | mat._key_set | vec._key_set | local.included) & ~local.excluded
@@ -4405,7 +4419,7 @@ def addmv_(input=None, mat=None, vec=None, *, beta=1, alpha=1, **numpy_names):
 def addr(input=None, vec1=None, vec2=None, *, beta=1, alpha=1, out=None, **numpy_names):
     if numpy_names:
         return call_by_name([addr_op, addr_out_op], locals())
-    if beta.__class__ is not int or alpha.__class__ is not int:
+    if beta.__class__ not in PLAIN_NUMBERS or alpha.__class__ not in PLAIN_NUMBERS:
         check_numbers("addr", beta=beta, alpha=alpha)
     if out is not None:
         return invoke(addr_out_op, input, vec1, vec2, beta, alpha, out)
@@ -4419,7 +4433,7 @@ def addr(input=None, vec1=None, vec2=None, *, beta=1, alpha=1, out=None, **numpy
 def addr_(input=None, vec1=None, vec2=None, *, beta=1, alpha=1, **numpy_names):
     if numpy_names:
         return call_by_name([addr__op], locals())
-    if beta.__class__ is not int or alpha.__class__ is not int:
+    if beta.__class__ not in PLAIN_NUMBERS or alpha.__class__ not in PLAIN_NUMBERS:
         check_numbers("addr_", beta=beta, alpha=alpha)
     try:
         key_set = (input._key_set | vec1._key_set | vec2._key_set | local.included) & ~local.excluded
@@ -4431,7 +4445,7 @@ def addr_(input=None, vec1=None, vec2=None, *, beta=1, alpha=1, **numpy_names):
 def renorm(input=None, p=None, dim=None, maxnorm=None, *, out=None, **numpy_names):
     if numpy_names or p is None or dim is None or maxnorm is None:
         return call_by_name([renorm_op, renorm_out_op], locals())
-    if p.__class__ is not float or maxnorm.__class__ is not float:
+    if p.__class__ not in PLAIN_NUMBERS or maxnorm.__class__ not in PLAIN_NUMBERS:
         check_numbers("renorm", p=p, maxnorm=maxnorm)
     if out is not None:
         return invoke(renorm_out_op, input, p, dim, maxnorm, out)
@@ -4445,7 +4459,7 @@ def renorm(input=None, p=None, dim=None, maxnorm=None, *, out=None, **numpy_name
 def renorm_(input=None, p=None, dim=None, maxnorm=None, **numpy_names):
     if numpy_names or p is None or dim is None or maxnorm is None:
         return call_by_name([renorm__op], locals())
-    if p.__class__ is not float or maxnorm.__class__ is not float:
+    if p.__class__ not in PLAIN_NUMBERS or maxnorm.__class__ not in PLAIN_NUMBERS:
         check_numbers("renorm_", p=p, maxnorm=maxnorm)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
@@ -4488,7 +4502,7 @@ def batch_norm(
 ):
     if numpy_names or training is None or momentum is None or eps is None or cudnn_enabled is None:
         return call_by_name([batch_norm_op], locals())
-    if momentum.__class__ is not float or eps.__class__ is not float:
+    if momentum.__class__ not in PLAIN_NUMBERS or eps.__class__ not in PLAIN_NUMBERS:
         check_numbers("batch_norm", momentum=momentum, eps=eps)
     try:
         key_set = (
@@ -4511,7 +4525,7 @@ def batch_norm(
 def group_norm(input=None, num_groups=None, weight=None, bias=None, eps=1e-05, cudnn_enabled=True, **numpy_names):
     if numpy_names or num_groups is None:
         return call_by_name([group_norm_op], locals())
-    if eps.__class__ is not float:
+    if eps.__class__ not in PLAIN_NUMBERS:
         check_numbers("group_norm", eps=eps)
     try:
         key_set = (
@@ -4528,7 +4542,7 @@ def group_norm(input=None, num_groups=None, weight=None, bias=None, eps=1e-05, c
 def layer_norm(input=None, normalized_shape=None, weight=None, bias=None, eps=1e-05, cudnn_enable=True, **numpy_names):
     if numpy_names or normalized_shape is None:
         return call_by_name([layer_norm_op], locals())
-    if eps.__class__ is not float:
+    if eps.__class__ not in PLAIN_NUMBERS:
         check_numbers("layer_norm", eps=eps)
     try:
         key_set = (
@@ -4545,7 +4559,7 @@ def layer_norm(input=None, normalized_shape=None, weight=None, bias=None, eps=1e
 def native_layer_norm(input=None, normalized_shape=None, weight=None, bias=None, eps=None, **numpy_names):
     if numpy_names or normalized_shape is None or eps is None:
         return call_by_name([native_layer_norm_op], locals())
-    if eps.__class__ is not float:
+    if eps.__class__ not in PLAIN_NUMBERS:
         check_numbers("native_layer_norm", eps=eps)
     try:
         key_set = (
@@ -4670,7 +4684,7 @@ def native_batch_norm_backward(
 def rms_norm(input=None, normalized_shape=None, weight=None, eps=None, **numpy_names):
     if numpy_names or normalized_shape is None:
         return call_by_name([rms_norm_op], locals())
-    if eps.__class__ is not float:
+    if eps.__class__ not in PLAIN_NUMBERS:
         check_numbers("rms_norm", eps=eps)
     try:
         key_set = (input._key_set | (0 if weight is None else weight._key_set) | local.included) & ~local.excluded
@@ -4693,7 +4707,7 @@ def instance_norm(
 ):
     if numpy_names or use_input_stats is None or momentum is None or eps is None or cudnn_enabled is None:
         return call_by_name([instance_norm_op], locals())
-    if momentum.__class__ is not float or eps.__class__ is not float:
+    if momentum.__class__ not in PLAIN_NUMBERS or eps.__class__ not in PLAIN_NUMBERS:
         check_numbers("instance_norm", momentum=momentum, eps=eps)
     try:
         key_set = (
@@ -5246,7 +5260,7 @@ def upsample_nearest1d(input=None, output_size=None, scales=None, *, out=None, *
         return call_by_name([upsample_nearest1d_op, upsample_nearest1d_out_op], locals())
     if output_size.__class__ is not tuple:
         output_size = (output_size,) if output_size.__class__ is int else as_int_list(output_size)
-    if scales.__class__ is not float:
+    if scales.__class__ not in PLAIN_NUMBERS:
         check_numbers("upsample_nearest1d", scales=scales)
     if out is not None:
         return invoke(upsample_nearest1d_out_op, input, output_size, scales, out)
@@ -5262,8 +5276,6 @@ def upsample_nearest1d_backward(grad_output, output_size, input_size, scales=Non
         output_size = (output_size,) if output_size.__class__ is int else as_int_list(output_size)
     if input_size.__class__ is not tuple:
         input_size = (input_size,) if input_size.__class__ is int else as_int_list(input_size)
-    if scales.__class__ is not float:
-        check_numbers("upsample_nearest1d_backward", scales=scales)
     try:
         key_set = (grad_output._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5276,7 +5288,7 @@ def upsample_nearest2d(input=None, output_size=None, scales_h=None, scales_w=Non
         return call_by_name([upsample_nearest2d_op, upsample_nearest2d_out_op], locals())
     if output_size.__class__ is not tuple:
         output_size = (output_size,) if output_size.__class__ is int else as_int_list(output_size)
-    if scales_h.__class__ is not float or scales_w.__class__ is not float:
+    if scales_h.__class__ not in PLAIN_NUMBERS or scales_w.__class__ not in PLAIN_NUMBERS:
         check_numbers("upsample_nearest2d", scales_h=scales_h, scales_w=scales_w)
     if out is not None:
         return invoke(upsample_nearest2d_out_op, input, output_size, scales_h, scales_w, out)
@@ -5292,8 +5304,6 @@ def upsample_nearest2d_backward(grad_output, output_size, input_size, scales_h=N
         output_size = (output_size,) if output_size.__class__ is int else as_int_list(output_size)
     if input_size.__class__ is not tuple:
         input_size = (input_size,) if input_size.__class__ is int else as_int_list(input_size)
-    if scales_h.__class__ is not float or scales_w.__class__ is not float:
-        check_numbers("upsample_nearest2d_backward", scales_h=scales_h, scales_w=scales_w)
     try:
         key_set = (grad_output._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5308,7 +5318,11 @@ def upsample_nearest3d(
         return call_by_name([upsample_nearest3d_op, upsample_nearest3d_out_op], locals())
     if output_size.__class__ is not tuple:
         output_size = (output_size,) if output_size.__class__ is int else as_int_list(output_size)
-    if scales_d.__class__ is not float or scales_h.__class__ is not float or scales_w.__class__ is not float:
+    if (
+        scales_d.__class__ not in PLAIN_NUMBERS
+        or scales_h.__class__ not in PLAIN_NUMBERS
+        or scales_w.__class__ not in PLAIN_NUMBERS
+    ):
         check_numbers("upsample_nearest3d", scales_d=scales_d, scales_h=scales_h, scales_w=scales_w)
     if out is not None:
         return invoke(upsample_nearest3d_out_op, input, output_size, scales_d, scales_h, scales_w, out)
@@ -5324,8 +5338,6 @@ def upsample_nearest3d_backward(grad_output, output_size, input_size, scales_d=N
         output_size = (output_size,) if output_size.__class__ is int else as_int_list(output_size)
     if input_size.__class__ is not tuple:
         input_size = (input_size,) if input_size.__class__ is int else as_int_list(input_size)
-    if scales_d.__class__ is not float or scales_h.__class__ is not float or scales_w.__class__ is not float:
-        check_numbers("upsample_nearest3d_backward", scales_d=scales_d, scales_h=scales_h, scales_w=scales_w)
     try:
         key_set = (grad_output._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5342,8 +5354,6 @@ def _upsample_nearest_exact1d(input=None, output_size=None, scales=None, *, out=
         return call_by_name([_upsample_nearest_exact1d_op, _upsample_nearest_exact1d_out_op], locals())
     if output_size.__class__ is not tuple:
         output_size = (output_size,) if output_size.__class__ is int else as_int_list(output_size)
-    if scales.__class__ is not float:
-        check_numbers("_upsample_nearest_exact1d", scales=scales)
     if out is not None:
         return invoke(_upsample_nearest_exact1d_out_op, input, output_size, scales, out)
     try:
@@ -5358,8 +5368,6 @@ def _upsample_nearest_exact1d_backward(grad_output, output_size, input_size, sca
         output_size = (output_size,) if output_size.__class__ is int else as_int_list(output_size)
     if input_size.__class__ is not tuple:
         input_size = (input_size,) if input_size.__class__ is int else as_int_list(input_size)
-    if scales.__class__ is not float:
-        check_numbers("_upsample_nearest_exact1d_backward", scales=scales)
     try:
         key_set = (grad_output._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5372,8 +5380,6 @@ def _upsample_nearest_exact2d(input=None, output_size=None, scales_h=None, scale
         return call_by_name([_upsample_nearest_exact2d_op, _upsample_nearest_exact2d_out_op], locals())
     if output_size.__class__ is not tuple:
         output_size = (output_size,) if output_size.__class__ is int else as_int_list(output_size)
-    if scales_h.__class__ is not float or scales_w.__class__ is not float:
-        check_numbers("_upsample_nearest_exact2d", scales_h=scales_h, scales_w=scales_w)
     if out is not None:
         return invoke(_upsample_nearest_exact2d_out_op, input, output_size, scales_h, scales_w, out)
     try:
@@ -5388,8 +5394,6 @@ def _upsample_nearest_exact2d_backward(grad_output, output_size, input_size, sca
         output_size = (output_size,) if output_size.__class__ is int else as_int_list(output_size)
     if input_size.__class__ is not tuple:
         input_size = (input_size,) if input_size.__class__ is int else as_int_list(input_size)
-    if scales_h.__class__ is not float or scales_w.__class__ is not float:
-        check_numbers("_upsample_nearest_exact2d_backward", scales_h=scales_h, scales_w=scales_w)
     try:
         key_set = (grad_output._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5406,8 +5410,6 @@ def _upsample_nearest_exact3d(
         return call_by_name([_upsample_nearest_exact3d_op, _upsample_nearest_exact3d_out_op], locals())
     if output_size.__class__ is not tuple:
         output_size = (output_size,) if output_size.__class__ is int else as_int_list(output_size)
-    if scales_d.__class__ is not float or scales_h.__class__ is not float or scales_w.__class__ is not float:
-        check_numbers("_upsample_nearest_exact3d", scales_d=scales_d, scales_h=scales_h, scales_w=scales_w)
     if out is not None:
         return invoke(_upsample_nearest_exact3d_out_op, input, output_size, scales_d, scales_h, scales_w, out)
     try:
@@ -5424,8 +5426,6 @@ def _upsample_nearest_exact3d_backward(
         output_size = (output_size,) if output_size.__class__ is int else as_int_list(output_size)
     if input_size.__class__ is not tuple:
         input_size = (input_size,) if input_size.__class__ is int else as_int_list(input_size)
-    if scales_d.__class__ is not float or scales_h.__class__ is not float or scales_w.__class__ is not float:
-        check_numbers("_upsample_nearest_exact3d_backward", scales_d=scales_d, scales_h=scales_h, scales_w=scales_w)
     try:
         key_set = (grad_output._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5442,7 +5442,7 @@ def upsample_linear1d(input=None, output_size=None, align_corners=None, scales=N
         return call_by_name([upsample_linear1d_op, upsample_linear1d_out_op], locals())
     if output_size.__class__ is not tuple:
         output_size = (output_size,) if output_size.__class__ is int else as_int_list(output_size)
-    if scales.__class__ is not float:
+    if scales.__class__ not in PLAIN_NUMBERS:
         check_numbers("upsample_linear1d", scales=scales)
     if out is not None:
         return invoke(upsample_linear1d_out_op, input, output_size, align_corners, scales, out)
@@ -5458,8 +5458,6 @@ def upsample_linear1d_backward(grad_output, output_size, input_size, align_corne
         output_size = (output_size,) if output_size.__class__ is int else as_int_list(output_size)
     if input_size.__class__ is not tuple:
         input_size = (input_size,) if input_size.__class__ is int else as_int_list(input_size)
-    if scales.__class__ is not float:
-        check_numbers("upsample_linear1d_backward", scales=scales)
     try:
         key_set = (grad_output._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5474,7 +5472,7 @@ def upsample_bilinear2d(
         return call_by_name([upsample_bilinear2d_op, upsample_bilinear2d_out_op], locals())
     if output_size.__class__ is not tuple:
         output_size = (output_size,) if output_size.__class__ is int else as_int_list(output_size)
-    if scales_h.__class__ is not float or scales_w.__class__ is not float:
+    if scales_h.__class__ not in PLAIN_NUMBERS or scales_w.__class__ not in PLAIN_NUMBERS:
         check_numbers("upsample_bilinear2d", scales_h=scales_h, scales_w=scales_w)
     if out is not None:
         return invoke(upsample_bilinear2d_out_op, input, output_size, align_corners, scales_h, scales_w, out)
@@ -5490,8 +5488,6 @@ def upsample_bilinear2d_backward(grad_output, output_size, input_size, align_cor
         output_size = (output_size,) if output_size.__class__ is int else as_int_list(output_size)
     if input_size.__class__ is not tuple:
         input_size = (input_size,) if input_size.__class__ is int else as_int_list(input_size)
-    if scales_h.__class__ is not float or scales_w.__class__ is not float:
-        check_numbers("upsample_bilinear2d_backward", scales_h=scales_h, scales_w=scales_w)
     try:
         key_set = (grad_output._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5518,7 +5514,11 @@ def upsample_trilinear3d(
         return call_by_name([upsample_trilinear3d_op, upsample_trilinear3d_out_op], locals())
     if output_size.__class__ is not tuple:
         output_size = (output_size,) if output_size.__class__ is int else as_int_list(output_size)
-    if scales_d.__class__ is not float or scales_h.__class__ is not float or scales_w.__class__ is not float:
+    if (
+        scales_d.__class__ not in PLAIN_NUMBERS
+        or scales_h.__class__ not in PLAIN_NUMBERS
+        or scales_w.__class__ not in PLAIN_NUMBERS
+    ):
         check_numbers("upsample_trilinear3d", scales_d=scales_d, scales_h=scales_h, scales_w=scales_w)
     if out is not None:
         return invoke(upsample_trilinear3d_out_op, input, output_size, align_corners, scales_d, scales_h, scales_w, out)
@@ -5536,8 +5536,6 @@ def upsample_trilinear3d_backward(
         output_size = (output_size,) if output_size.__class__ is int else as_int_list(output_size)
     if input_size.__class__ is not tuple:
         input_size = (input_size,) if input_size.__class__ is int else as_int_list(input_size)
-    if scales_d.__class__ is not float or scales_h.__class__ is not float or scales_w.__class__ is not float:
-        check_numbers("upsample_trilinear3d_backward", scales_d=scales_d, scales_h=scales_h, scales_w=scales_w)
     try:
         key_set = (grad_output._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5563,7 +5561,7 @@ def upsample_bicubic2d(
         return call_by_name([upsample_bicubic2d_op, upsample_bicubic2d_out_op], locals())
     if output_size.__class__ is not tuple:
         output_size = (output_size,) if output_size.__class__ is int else as_int_list(output_size)
-    if scales_h.__class__ is not float or scales_w.__class__ is not float:
+    if scales_h.__class__ not in PLAIN_NUMBERS or scales_w.__class__ not in PLAIN_NUMBERS:
         check_numbers("upsample_bicubic2d", scales_h=scales_h, scales_w=scales_w)
     if out is not None:
         return invoke(upsample_bicubic2d_out_op, input, output_size, align_corners, scales_h, scales_w, out)
@@ -5579,8 +5577,6 @@ def upsample_bicubic2d_backward(grad_output, output_size, input_size, align_corn
         output_size = (output_size,) if output_size.__class__ is int else as_int_list(output_size)
     if input_size.__class__ is not tuple:
         input_size = (input_size,) if input_size.__class__ is int else as_int_list(input_size)
-    if scales_h.__class__ is not float or scales_w.__class__ is not float:
-        check_numbers("upsample_bicubic2d_backward", scales_h=scales_h, scales_w=scales_w)
     try:
         key_set = (grad_output._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -5595,7 +5591,7 @@ def upsample_bicubic2d_backward(grad_output, output_size, input_size, align_corn
 def constant_pad_nd(input=None, pad=None, value=0, **numpy_names):
     if numpy_names or pad is None:
         return call_by_name([constant_pad_nd_op], locals())
-    if value.__class__ is not int:
+    if value.__class__ not in PLAIN_NUMBERS:
         check_numbers("constant_pad_nd", value=value)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
@@ -5607,7 +5603,7 @@ def constant_pad_nd(input=None, pad=None, value=0, **numpy_names):
 def pad(input=None, pad=None, mode="constant", value=None, **numpy_names):
     if numpy_names or pad is None:
         return call_by_name([pad_op], locals())
-    if value.__class__ is not float:
+    if value.__class__ not in PLAIN_NUMBERS:
         check_numbers("pad", value=value)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
@@ -5818,8 +5814,6 @@ def _scaled_dot_product_attention_math(
     scale=None,
     enable_gqa=False,
 ):
-    if dropout_p.__class__ is not float or scale.__class__ is not float:
-        check_numbers("_scaled_dot_product_attention_math", dropout_p=dropout_p, scale=scale)
     try:
         key_set = (
             query._key_set
@@ -5850,8 +5844,6 @@ def _scaled_dot_product_attention_math(
 def _scaled_dot_product_flash_attention_for_cpu(
     query, key, value, dropout_p=0.0, is_causal=False, *, attn_mask=None, scale=None
 ):
-    if dropout_p.__class__ is not float or scale.__class__ is not float:
-        check_numbers("_scaled_dot_product_flash_attention_for_cpu", dropout_p=dropout_p, scale=scale)
     try:
         key_set = (
             query._key_set
@@ -5885,8 +5877,6 @@ def _scaled_dot_product_flash_attention_for_cpu(
 def _scaled_dot_product_flash_attention_for_cpu_backward(
     grad_out, query, key, value, out, logsumexp, dropout_p, is_causal, *, attn_mask=None, scale=None
 ):
-    if dropout_p.__class__ is not float or scale.__class__ is not float:
-        check_numbers("_scaled_dot_product_flash_attention_for_cpu_backward", dropout_p=dropout_p, scale=scale)
     try:
         key_set = (
             grad_out._key_set
@@ -5920,7 +5910,7 @@ def _scaled_dot_product_flash_attention_for_cpu_backward(
 def scaled_dot_product_attention(
     query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, *, scale=None, enable_gqa=False
 ):
-    if dropout_p.__class__ is not float or scale.__class__ is not float:
+    if dropout_p.__class__ not in PLAIN_NUMBERS or scale.__class__ not in PLAIN_NUMBERS:
         check_numbers("scaled_dot_product_attention", dropout_p=dropout_p, scale=scale)
     try:
         key_set = (
@@ -6099,7 +6089,7 @@ def rnn_tanh_cell(input=None, hx=None, w_ih=None, w_hh=None, b_ih=None, b_hh=Non
 def cosine_similarity(x1=None, x2=None, dim=1, eps=1e-08, **numpy_names):
     if numpy_names:
         return call_by_name([cosine_similarity_op], locals())
-    if eps.__class__ is not float:
+    if eps.__class__ not in PLAIN_NUMBERS:
         check_numbers("cosine_similarity", eps=eps)
     try:
         key_set = (x1._key_set | x2._key_set | local.included) & ~local.excluded
@@ -6113,7 +6103,7 @@ def norm(input=None, p=None, dim=None, keepdim=False, **numpy_names):
         return call_by_name([norm_ScalarOpt_dim_op], locals())
     if dim.__class__ is not tuple:
         dim = (dim,) if dim.__class__ is int else as_int_list(dim)
-    if p.__class__ is not float:
+    if p.__class__ not in PLAIN_NUMBERS:
         check_numbers("norm", p=p)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
@@ -6125,7 +6115,7 @@ def norm(input=None, p=None, dim=None, keepdim=False, **numpy_names):
 def pairwise_distance(x1=None, x2=None, p=2.0, eps=1e-06, keepdim=False, **numpy_names):
     if numpy_names:
         return call_by_name([pairwise_distance_op], locals())
-    if p.__class__ is not float or eps.__class__ is not float:
+    if p.__class__ not in PLAIN_NUMBERS or eps.__class__ not in PLAIN_NUMBERS:
         check_numbers("pairwise_distance", p=p, eps=eps)
     try:
         key_set = (x1._key_set | x2._key_set | local.included) & ~local.excluded
@@ -6135,8 +6125,6 @@ def pairwise_distance(x1=None, x2=None, p=2.0, eps=1e-06, keepdim=False, **numpy
 
 
 def _cdist_forward(x1, x2, p, compute_mode):
-    if p.__class__ is not float:
-        check_numbers("_cdist_forward", p=p)
     try:
         key_set = (x1._key_set | x2._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -6145,7 +6133,7 @@ def _cdist_forward(x1, x2, p, compute_mode):
 
 
 def cdist(x1, x2, p=2.0, compute_mode=None):
-    if p.__class__ is not float:
+    if p.__class__ not in PLAIN_NUMBERS:
         check_numbers("cdist", p=p)
     try:
         key_set = (x1._key_set | x2._key_set | local.included) & ~local.excluded
@@ -6189,7 +6177,7 @@ def cross_entropy_loss(
 ):
     if numpy_names:
         return call_by_name([cross_entropy_loss_op], locals())
-    if label_smoothing.__class__ is not float:
+    if label_smoothing.__class__ not in PLAIN_NUMBERS:
         check_numbers("cross_entropy_loss", label_smoothing=label_smoothing)
     try:
         key_set = (
@@ -6203,7 +6191,7 @@ def cross_entropy_loss(
 def huber_loss(input=None, target=None, reduction=1, delta=1.0, *, out=None, **numpy_names):
     if numpy_names:
         return call_by_name([huber_loss_op, huber_loss_out_op], locals())
-    if delta.__class__ is not float:
+    if delta.__class__ not in PLAIN_NUMBERS:
         check_numbers("huber_loss", delta=delta)
     if out is not None:
         return invoke(huber_loss_out_op, input, target, reduction, delta, out)
@@ -6309,7 +6297,7 @@ def nll_loss_nd(input=None, target=None, weight=None, reduction=1, ignore_index=
 def smooth_l1_loss(input=None, target=None, reduction=1, beta=1.0, *, out=None, **numpy_names):
     if numpy_names:
         return call_by_name([smooth_l1_loss_op, smooth_l1_loss_out_op], locals())
-    if beta.__class__ is not float:
+    if beta.__class__ not in PLAIN_NUMBERS:
         check_numbers("smooth_l1_loss", beta=beta)
     if out is not None:
         return invoke(smooth_l1_loss_out_op, input, target, reduction, beta, out)
@@ -6323,7 +6311,7 @@ def smooth_l1_loss(input=None, target=None, reduction=1, beta=1.0, *, out=None, 
 def hinge_embedding_loss(input=None, target=None, margin=1.0, reduction=1, **numpy_names):
     if numpy_names:
         return call_by_name([hinge_embedding_loss_op], locals())
-    if margin.__class__ is not float:
+    if margin.__class__ not in PLAIN_NUMBERS:
         check_numbers("hinge_embedding_loss", margin=margin)
     try:
         key_set = (input._key_set | target._key_set | local.included) & ~local.excluded
@@ -6333,7 +6321,7 @@ def hinge_embedding_loss(input=None, target=None, margin=1.0, reduction=1, **num
 
 
 def cosine_embedding_loss(input1, input2, target, margin=0.0, reduction=1):
-    if margin.__class__ is not float:
+    if margin.__class__ not in PLAIN_NUMBERS:
         check_numbers("cosine_embedding_loss", margin=margin)
     try:
         key_set = (input1._key_set | input2._key_set | target._key_set | local.included) & ~local.excluded
@@ -6343,7 +6331,7 @@ def cosine_embedding_loss(input1, input2, target, margin=0.0, reduction=1):
 
 
 def margin_ranking_loss(input1, input2, target, margin=0.0, reduction=1):
-    if margin.__class__ is not float:
+    if margin.__class__ not in PLAIN_NUMBERS:
         check_numbers("margin_ranking_loss", margin=margin)
     try:
         key_set = (input1._key_set | input2._key_set | target._key_set | local.included) & ~local.excluded
@@ -6353,7 +6341,7 @@ def margin_ranking_loss(input1, input2, target, margin=0.0, reduction=1):
 
 
 def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-06, swap=False, reduction=1):
-    if margin.__class__ is not float or p.__class__ is not float or eps.__class__ is not float:
+    if margin.__class__ not in PLAIN_NUMBERS or p.__class__ not in PLAIN_NUMBERS or eps.__class__ not in PLAIN_NUMBERS:
         check_numbers("triplet_margin_loss", margin=margin, p=p, eps=eps)
     try:
         key_set = (anchor._key_set | positive._key_set | negative._key_set | local.included) & ~local.excluded
@@ -6365,7 +6353,7 @@ def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-06
 def poisson_nll_loss(input=None, target=None, log_input=None, full=None, eps=None, reduction=None, **numpy_names):
     if numpy_names or log_input is None or full is None or eps is None or reduction is None:
         return call_by_name([poisson_nll_loss_op], locals())
-    if eps.__class__ is not float:
+    if eps.__class__ not in PLAIN_NUMBERS:
         check_numbers("poisson_nll_loss", eps=eps)
     try:
         key_set = (input._key_set | target._key_set | local.included) & ~local.excluded
@@ -6389,7 +6377,7 @@ def soft_margin_loss(input=None, target=None, reduction=1, *, out=None, **numpy_
 def multi_margin_loss(input=None, target=None, p=1, margin=1, weight=None, reduction=1, **numpy_names):
     if numpy_names:
         return call_by_name([multi_margin_loss_op], locals())
-    if p.__class__ is not int or margin.__class__ is not int:
+    if p.__class__ not in PLAIN_NUMBERS or margin.__class__ not in PLAIN_NUMBERS:
         check_numbers("multi_margin_loss", p=p, margin=margin)
     try:
         key_set = (
@@ -6415,7 +6403,7 @@ def bernoulli(*args, **kwargs):
 def dropout(input=None, p=None, train=None, **numpy_names):
     if numpy_names or p is None or train is None:
         return call_by_name([dropout_op], locals())
-    if p.__class__ is not float:
+    if p.__class__ not in PLAIN_NUMBERS:
         check_numbers("dropout", p=p)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
@@ -6427,7 +6415,7 @@ def dropout(input=None, p=None, train=None, **numpy_names):
 def dropout_(input=None, p=None, train=None, **numpy_names):
     if numpy_names or p is None or train is None:
         return call_by_name([dropout__op], locals())
-    if p.__class__ is not float:
+    if p.__class__ not in PLAIN_NUMBERS:
         check_numbers("dropout_", p=p)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
@@ -6613,7 +6601,7 @@ def randperm(*args, **kwargs):
 def feature_dropout(input=None, p=None, train=None, **numpy_names):
     if numpy_names or p is None or train is None:
         return call_by_name([feature_dropout_op], locals())
-    if p.__class__ is not float:
+    if p.__class__ not in PLAIN_NUMBERS:
         check_numbers("feature_dropout", p=p)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
@@ -6625,7 +6613,7 @@ def feature_dropout(input=None, p=None, train=None, **numpy_names):
 def feature_dropout_(input=None, p=None, train=None, **numpy_names):
     if numpy_names or p is None or train is None:
         return call_by_name([feature_dropout__op], locals())
-    if p.__class__ is not float:
+    if p.__class__ not in PLAIN_NUMBERS:
         check_numbers("feature_dropout_", p=p)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
@@ -6637,7 +6625,7 @@ def feature_dropout_(input=None, p=None, train=None, **numpy_names):
 def alpha_dropout(input=None, p=None, train=None, **numpy_names):
     if numpy_names or p is None or train is None:
         return call_by_name([alpha_dropout_op], locals())
-    if p.__class__ is not float:
+    if p.__class__ not in PLAIN_NUMBERS:
         check_numbers("alpha_dropout", p=p)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
@@ -6649,7 +6637,7 @@ def alpha_dropout(input=None, p=None, train=None, **numpy_names):
 def alpha_dropout_(input=None, p=None, train=None, **numpy_names):
     if numpy_names or p is None or train is None:
         return call_by_name([alpha_dropout__op], locals())
-    if p.__class__ is not float:
+    if p.__class__ not in PLAIN_NUMBERS:
         check_numbers("alpha_dropout_", p=p)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
@@ -6661,7 +6649,7 @@ def alpha_dropout_(input=None, p=None, train=None, **numpy_names):
 def feature_alpha_dropout(input=None, p=None, train=None, **numpy_names):
     if numpy_names or p is None or train is None:
         return call_by_name([feature_alpha_dropout_op], locals())
-    if p.__class__ is not float:
+    if p.__class__ not in PLAIN_NUMBERS:
         check_numbers("feature_alpha_dropout", p=p)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
@@ -6673,7 +6661,7 @@ def feature_alpha_dropout(input=None, p=None, train=None, **numpy_names):
 def feature_alpha_dropout_(input=None, p=None, train=None, **numpy_names):
     if numpy_names or p is None or train is None:
         return call_by_name([feature_alpha_dropout__op], locals())
-    if p.__class__ is not float:
+    if p.__class__ not in PLAIN_NUMBERS:
         check_numbers("feature_alpha_dropout_", p=p)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
@@ -6739,8 +6727,6 @@ def diagonal_backward(grad_output, input_sizes, offset, dim1, dim2):
 
 
 def elu_backward(grad_output, alpha, scale, input_scale, is_result, self_or_result, *, out=None):
-    if alpha.__class__ is not float or scale.__class__ is not float or input_scale.__class__ is not float:
-        check_numbers("elu_backward", alpha=alpha, scale=scale, input_scale=input_scale)
     if out is not None:
         return invoke(
             elu_backward_grad_input_op, grad_output, alpha, scale, input_scale, is_result, self_or_result, out
@@ -6785,8 +6771,6 @@ def gelu_backward(grad_output=None, input=None, *, approximate="none", out=None,
 def hardtanh_backward(grad_output=None, input=None, min_val=None, max_val=None, *, out=None, **numpy_names):
     if numpy_names or min_val is None or max_val is None:
         return call_by_name([hardtanh_backward_op, hardtanh_backward_grad_input_op], locals())
-    if min_val.__class__ is not float or max_val.__class__ is not float:
-        check_numbers("hardtanh_backward", min_val=min_val, max_val=max_val)
     if out is not None:
         return invoke(hardtanh_backward_grad_input_op, grad_output, input, min_val, max_val, out)
     try:
@@ -6801,8 +6785,6 @@ def huber_loss_backward(
 ):
     if numpy_names or reduction is None or delta is None:
         return call_by_name([huber_loss_backward_op, huber_loss_backward_out_op], locals())
-    if delta.__class__ is not float:
-        check_numbers("huber_loss_backward", delta=delta)
     if out is not None:
         return invoke(huber_loss_backward_out_op, grad_output, input, target, reduction, delta, out)
     try:
@@ -6827,8 +6809,6 @@ def leaky_relu_backward(
 ):
     if numpy_names or negative_slope is None or self_is_result is None:
         return call_by_name([leaky_relu_backward_op, leaky_relu_backward_grad_input_op], locals())
-    if negative_slope.__class__ is not float:
-        check_numbers("leaky_relu_backward", negative_slope=negative_slope)
     if out is not None:
         return invoke(leaky_relu_backward_grad_input_op, grad_output, input, negative_slope, self_is_result, out)
     try:
@@ -6967,8 +6947,6 @@ def smooth_l1_loss_backward(
 ):
     if numpy_names or reduction is None or beta is None:
         return call_by_name([smooth_l1_loss_backward_op, smooth_l1_loss_backward_grad_input_op], locals())
-    if beta.__class__ is not float:
-        check_numbers("smooth_l1_loss_backward", beta=beta)
     if out is not None:
         return invoke(smooth_l1_loss_backward_grad_input_op, grad_output, input, target, reduction, beta, out)
     try:
@@ -6981,8 +6959,6 @@ def smooth_l1_loss_backward(
 def softplus_backward(grad_output=None, input=None, beta=None, threshold=None, *, out=None, **numpy_names):
     if numpy_names or beta is None or threshold is None:
         return call_by_name([softplus_backward_op, softplus_backward_grad_input_op], locals())
-    if beta.__class__ is not float or threshold.__class__ is not float:
-        check_numbers("softplus_backward", beta=beta, threshold=threshold)
     if out is not None:
         return invoke(softplus_backward_grad_input_op, grad_output, input, beta, threshold, out)
     try:
@@ -7005,8 +6981,6 @@ def tanh_backward(grad_output, output, *, out=None):
 def threshold_backward(grad_output=None, input=None, threshold=None, *, out=None, **numpy_names):
     if numpy_names or threshold is None:
         return call_by_name([threshold_backward_op, threshold_backward_grad_input_op], locals())
-    if threshold.__class__ is not float:
-        check_numbers("threshold_backward", threshold=threshold)
     if out is not None:
         return invoke(threshold_backward_grad_input_op, grad_output, input, threshold, out)
     try:
@@ -7039,8 +7013,6 @@ def value_selecting_reduction_backward(grad=None, dim=None, indices=None, sizes=
 def hardshrink_backward(grad_out=None, input=None, lambd=None, **numpy_names):
     if numpy_names or lambd is None:
         return call_by_name([hardshrink_backward_op], locals())
-    if lambd.__class__ is not float:
-        check_numbers("hardshrink_backward", lambd=lambd)
     try:
         key_set = (grad_out._key_set | input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -7051,8 +7023,6 @@ def hardshrink_backward(grad_out=None, input=None, lambd=None, **numpy_names):
 def softshrink_backward(grad_output=None, input=None, lambd=None, **numpy_names):
     if numpy_names or lambd is None:
         return call_by_name([softshrink_backward_op], locals())
-    if lambd.__class__ is not float:
-        check_numbers("softshrink_backward", lambd=lambd)
     try:
         key_set = (grad_output._key_set | input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -7098,7 +7068,7 @@ def fake_quantize_per_tensor_affine_cachemask(
 ):
     if numpy_names or scale is None or zero_point is None or quant_min is None or quant_max is None:
         return call_by_name([fake_quantize_per_tensor_affine_cachemask_op], locals())
-    if scale.__class__ is not float:
+    if scale.__class__ not in PLAIN_NUMBERS:
         check_numbers("fake_quantize_per_tensor_affine_cachemask", scale=scale)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
@@ -7551,7 +7521,7 @@ def row_stack(tensors, *, out=None):
 def subtract(input=None, other=None, *, alpha=1, out=None, **numpy_names):
     if numpy_names:
         return call_by_name([subtract_Tensor_op, subtract_out_op], locals())
-    if alpha.__class__ is not int:
+    if alpha.__class__ not in PLAIN_NUMBERS:
         check_numbers("subtract", alpha=alpha)
     if out is not None:
         return invoke(subtract_out_op, input, other, alpha, out)
@@ -8079,7 +8049,7 @@ def tensor_new_full(
 ):
     if dtype is not None:
         dtype = as_dtype(dtype)
-    if fill_value.__class__ is not float:
+    if fill_value.__class__ not in PLAIN_NUMBERS:
         check_numbers("new_full", fill_value=fill_value)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
@@ -8238,7 +8208,7 @@ Tensor.abs_ = tensor_abs_
 
 
 def tensor_add(self, other, *, alpha=1):
-    if alpha.__class__ is not int:
+    if alpha.__class__ not in PLAIN_NUMBERS:
         check_numbers("add", alpha=alpha)
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
@@ -8251,7 +8221,7 @@ Tensor.add = tensor_add
 
 
 def tensor_add_(self, other, *, alpha=1):
-    if alpha.__class__ is not int:
+    if alpha.__class__ not in PLAIN_NUMBERS:
         check_numbers("add_", alpha=alpha)
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
@@ -8264,7 +8234,7 @@ Tensor.add_ = tensor_add_
 
 
 def tensor_addcdiv(self, tensor1, tensor2, *, value=1):
-    if value.__class__ is not int:
+    if value.__class__ not in PLAIN_NUMBERS:
         check_numbers("addcdiv", value=value)
     try:
         key_set = (self._key_set | tensor1._key_set | tensor2._key_set | local.included) & ~local.excluded
@@ -8277,7 +8247,7 @@ Tensor.addcdiv = tensor_addcdiv
 
 
 def tensor_addcdiv_(self, tensor1, tensor2, *, value=1):
-    if value.__class__ is not int:
+    if value.__class__ not in PLAIN_NUMBERS:
         check_numbers("addcdiv_", value=value)
     try:
         key_set = (self._key_set | tensor1._key_set | tensor2._key_set | local.included) & ~local.excluded
@@ -8290,7 +8260,7 @@ Tensor.addcdiv_ = tensor_addcdiv_
 
 
 def tensor_addcmul(self, tensor1, tensor2, *, value=1):
-    if value.__class__ is not int:
+    if value.__class__ not in PLAIN_NUMBERS:
         check_numbers("addcmul", value=value)
     try:
         key_set = (self._key_set | tensor1._key_set | tensor2._key_set | local.included) & ~local.excluded
@@ -8303,7 +8273,7 @@ Tensor.addcmul = tensor_addcmul
 
 
 def tensor_addcmul_(self, tensor1, tensor2, *, value=1):
-    if value.__class__ is not int:
+    if value.__class__ not in PLAIN_NUMBERS:
         check_numbers("addcmul_", value=value)
     try:
         key_set = (self._key_set | tensor1._key_set | tensor2._key_set | local.included) & ~local.excluded
@@ -8316,7 +8286,7 @@ Tensor.addcmul_ = tensor_addcmul_
 
 
 def tensor_allclose(self, other, rtol=1e-05, atol=1e-08, equal_nan=False):
-    if rtol.__class__ is not float or atol.__class__ is not float:
+    if rtol.__class__ not in PLAIN_NUMBERS or atol.__class__ not in PLAIN_NUMBERS:
         check_numbers("allclose", rtol=rtol, atol=atol)
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
@@ -8858,7 +8828,7 @@ Tensor.gt_ = tensor_gt_
 
 
 def tensor_isclose(self, other, rtol=1e-05, atol=1e-08, equal_nan=False):
-    if rtol.__class__ is not float or atol.__class__ is not float:
+    if rtol.__class__ not in PLAIN_NUMBERS or atol.__class__ not in PLAIN_NUMBERS:
         check_numbers("isclose", rtol=rtol, atol=atol)
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
@@ -9537,7 +9507,7 @@ Tensor.square_ = tensor_square_
 
 
 def tensor_sub(self, other, *, alpha=1):
-    if alpha.__class__ is not int:
+    if alpha.__class__ not in PLAIN_NUMBERS:
         check_numbers("sub", alpha=alpha)
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
@@ -9550,7 +9520,7 @@ Tensor.sub = tensor_sub
 
 
 def tensor_sub_(self, other, *, alpha=1):
-    if alpha.__class__ is not int:
+    if alpha.__class__ not in PLAIN_NUMBERS:
         check_numbers("sub_", alpha=alpha)
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
@@ -10191,7 +10161,11 @@ Tensor.isneginf = tensor_isneginf
 
 
 def tensor_nan_to_num(self, nan=None, posinf=None, neginf=None):
-    if nan.__class__ is not float or posinf.__class__ is not float or neginf.__class__ is not float:
+    if (
+        nan.__class__ not in PLAIN_NUMBERS
+        or posinf.__class__ not in PLAIN_NUMBERS
+        or neginf.__class__ not in PLAIN_NUMBERS
+    ):
         check_numbers("nan_to_num", nan=nan, posinf=posinf, neginf=neginf)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
@@ -10204,7 +10178,11 @@ Tensor.nan_to_num = tensor_nan_to_num
 
 
 def tensor_nan_to_num_(self, nan=None, posinf=None, neginf=None):
-    if nan.__class__ is not float or posinf.__class__ is not float or neginf.__class__ is not float:
+    if (
+        nan.__class__ not in PLAIN_NUMBERS
+        or posinf.__class__ not in PLAIN_NUMBERS
+        or neginf.__class__ not in PLAIN_NUMBERS
+    ):
         check_numbers("nan_to_num_", nan=nan, posinf=posinf, neginf=neginf)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
@@ -10217,7 +10195,7 @@ Tensor.nan_to_num_ = tensor_nan_to_num_
 
 
 def tensor_logit(self, eps=None):
-    if eps.__class__ is not float:
+    if eps.__class__ not in PLAIN_NUMBERS:
         check_numbers("logit", eps=eps)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
@@ -10230,7 +10208,7 @@ Tensor.logit = tensor_logit
 
 
 def tensor_logit_(self, eps=None):
-    if eps.__class__ is not float:
+    if eps.__class__ not in PLAIN_NUMBERS:
         check_numbers("logit_", eps=eps)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
@@ -10411,7 +10389,7 @@ Tensor.mvlgamma = tensor_mvlgamma
 
 
 def tensor_hardshrink(self, lambd=0.5):
-    if lambd.__class__ is not float:
+    if lambd.__class__ not in PLAIN_NUMBERS:
         check_numbers("hardshrink", lambd=lambd)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
@@ -10462,7 +10440,7 @@ Tensor.gather = tensor_gather
 def tensor_index_add(self, dim=None, index=None, source=None, *, alpha=1, **numpy_names):
     if numpy_names or dim is None:
         return call_by_name([index_add_op], locals())
-    if alpha.__class__ is not int:
+    if alpha.__class__ not in PLAIN_NUMBERS:
         check_numbers("index_add", alpha=alpha)
     try:
         key_set = (self._key_set | index._key_set | source._key_set | local.included) & ~local.excluded
@@ -10477,7 +10455,7 @@ Tensor.index_add = tensor_index_add
 def tensor_index_add_(self, dim=None, index=None, source=None, *, alpha=1, **numpy_names):
     if numpy_names or dim is None:
         return call_by_name([index_add__op], locals())
-    if alpha.__class__ is not int:
+    if alpha.__class__ not in PLAIN_NUMBERS:
         check_numbers("index_add_", alpha=alpha)
     try:
         key_set = (self._key_set | index._key_set | source._key_set | local.included) & ~local.excluded
@@ -10987,7 +10965,7 @@ Tensor.bincount = tensor_bincount
 
 
 def tensor_histc(self, bins=100, min=0, max=0):
-    if min.__class__ is not int or max.__class__ is not int:
+    if min.__class__ not in PLAIN_NUMBERS or max.__class__ not in PLAIN_NUMBERS:
         check_numbers("histc", min=min, max=max)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
@@ -11604,7 +11582,7 @@ Tensor.topk = tensor_topk
 
 
 def tensor_addmm(self, mat1, mat2, *, beta=1, alpha=1):
-    if beta.__class__ is not int or alpha.__class__ is not int:
+    if beta.__class__ not in PLAIN_NUMBERS or alpha.__class__ not in PLAIN_NUMBERS:
         check_numbers("addmm", beta=beta, alpha=alpha)
     try:
         key_set = (self._key_set | mat1._key_set | mat2._key_set | local.included) & ~local.excluded
@@ -11617,7 +11595,7 @@ Tensor.addmm = tensor_addmm
 
 
 def tensor_addmm_(self, mat1, mat2, *, beta=1, alpha=1):
-    if beta.__class__ is not int or alpha.__class__ is not int:
+    if beta.__class__ not in PLAIN_NUMBERS or alpha.__class__ not in PLAIN_NUMBERS:
         check_numbers("addmm_", beta=beta, alpha=alpha)
     try:
         key_set = (self._key_set | mat1._key_set | mat2._key_set | local.included) & ~local.excluded
@@ -11630,7 +11608,7 @@ Tensor.addmm_ = tensor_addmm_
 
 
 def tensor_baddbmm(self, batch1, batch2, *, beta=1, alpha=1):
-    if beta.__class__ is not int or alpha.__class__ is not int:
+    if beta.__class__ not in PLAIN_NUMBERS or alpha.__class__ not in PLAIN_NUMBERS:
         check_numbers("baddbmm", beta=beta, alpha=alpha)
     try:
         key_set = (self._key_set | batch1._key_set | batch2._key_set | local.included) & ~local.excluded
@@ -11643,7 +11621,7 @@ Tensor.baddbmm = tensor_baddbmm
 
 
 def tensor_baddbmm_(self, batch1, batch2, *, beta=1, alpha=1):
-    if beta.__class__ is not int or alpha.__class__ is not int:
+    if beta.__class__ not in PLAIN_NUMBERS or alpha.__class__ not in PLAIN_NUMBERS:
         check_numbers("baddbmm_", beta=beta, alpha=alpha)
     try:
         key_set = (self._key_set | batch1._key_set | batch2._key_set | local.included) & ~local.excluded
@@ -11733,7 +11711,7 @@ Tensor.inner = tensor_inner
 
 
 def tensor_dist(self, other, p=2):
-    if p.__class__ is not int:
+    if p.__class__ not in PLAIN_NUMBERS:
         check_numbers("dist", p=p)
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
@@ -11757,7 +11735,7 @@ Tensor.vdot = tensor_vdot
 
 
 def tensor_addmv(self, mat, vec, *, beta=1, alpha=1):
-    if beta.__class__ is not int or alpha.__class__ is not int:
+    if beta.__class__ not in PLAIN_NUMBERS or alpha.__class__ not in PLAIN_NUMBERS:
         check_numbers("addmv", beta=beta, alpha=alpha)
     try:
         key_set = (self._key_set | mat._key_set | vec._key_set | local.included) & ~local.excluded
@@ -11770,7 +11748,7 @@ Tensor.addmv = tensor_addmv
 
 
 def tensor_addmv_(self, mat, vec, *, beta=1, alpha=1):
-    if beta.__class__ is not int or alpha.__class__ is not int:
+    if beta.__class__ not in PLAIN_NUMBERS or alpha.__class__ not in PLAIN_NUMBERS:
         check_numbers("addmv_", beta=beta, alpha=alpha)
     try:
         key_set = (self._key_set | mat._key_set | vec._key_set | local.included) & ~local.excluded
@@ -11783,7 +11761,7 @@ Tensor.addmv_ = tensor_addmv_
 
 
 def tensor_addr(self, vec1, vec2, *, beta=1, alpha=1):
-    if beta.__class__ is not int or alpha.__class__ is not int:
+    if beta.__class__ not in PLAIN_NUMBERS or alpha.__class__ not in PLAIN_NUMBERS:
         check_numbers("addr", beta=beta, alpha=alpha)
     try:
         key_set = (self._key_set | vec1._key_set | vec2._key_set | local.included) & ~local.excluded
@@ -11796,7 +11774,7 @@ Tensor.addr = tensor_addr
 
 
 def tensor_addr_(self, vec1, vec2, *, beta=1, alpha=1):
-    if beta.__class__ is not int or alpha.__class__ is not int:
+    if beta.__class__ not in PLAIN_NUMBERS or alpha.__class__ not in PLAIN_NUMBERS:
         check_numbers("addr_", beta=beta, alpha=alpha)
     try:
         key_set = (self._key_set | vec1._key_set | vec2._key_set | local.included) & ~local.excluded
@@ -11811,7 +11789,7 @@ Tensor.addr_ = tensor_addr_
 def tensor_renorm(self, p=None, dim=None, maxnorm=None, **numpy_names):
     if numpy_names or p is None or dim is None or maxnorm is None:
         return call_by_name([renorm_op], locals())
-    if p.__class__ is not float or maxnorm.__class__ is not float:
+    if p.__class__ not in PLAIN_NUMBERS or maxnorm.__class__ not in PLAIN_NUMBERS:
         check_numbers("renorm", p=p, maxnorm=maxnorm)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
@@ -11826,7 +11804,7 @@ Tensor.renorm = tensor_renorm
 def tensor_renorm_(self, p=None, dim=None, maxnorm=None, **numpy_names):
     if numpy_names or p is None or dim is None or maxnorm is None:
         return call_by_name([renorm__op], locals())
-    if p.__class__ is not float or maxnorm.__class__ is not float:
+    if p.__class__ not in PLAIN_NUMBERS or maxnorm.__class__ not in PLAIN_NUMBERS:
         check_numbers("renorm_", p=p, maxnorm=maxnorm)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
@@ -11884,7 +11862,7 @@ Tensor.bernoulli_ = tensor_bernoulli_
 
 
 def tensor_exponential_(self, lambd=1.0, *, generator=None):
-    if lambd.__class__ is not float:
+    if lambd.__class__ not in PLAIN_NUMBERS:
         check_numbers("exponential_", lambd=lambd)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
@@ -11908,7 +11886,7 @@ Tensor.multinomial = tensor_multinomial
 
 
 def tensor_normal_(self, mean=0.0, std=1.0, *, generator=None):
-    if mean.__class__ is not float or std.__class__ is not float:
+    if mean.__class__ not in PLAIN_NUMBERS or std.__class__ not in PLAIN_NUMBERS:
         check_numbers("normal_", mean=mean, std=std)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
@@ -12384,7 +12362,7 @@ Tensor.not_equal_ = tensor_not_equal_
 
 
 def tensor_subtract(self, other, *, alpha=1):
-    if alpha.__class__ is not int:
+    if alpha.__class__ not in PLAIN_NUMBERS:
         check_numbers("subtract", alpha=alpha)
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
@@ -12397,7 +12375,7 @@ Tensor.subtract = tensor_subtract
 
 
 def tensor_subtract_(self, other, *, alpha=1):
-    if alpha.__class__ is not int:
+    if alpha.__class__ not in PLAIN_NUMBERS:
         check_numbers("subtract_", alpha=alpha)
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded

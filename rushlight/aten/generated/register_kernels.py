@@ -673,7 +673,7 @@ implement(
 implement(
     "deg2rad.out",
     CompositeExplicitAutograd=lambda self, out: structured.write_out(
-        invoke(functions.deg2rad_op, self), (self,), out, casts=True
+        invoke(functions.deg2rad_op, self), [self], out, casts=True
     ),
 )
 implement("rad2deg", CompositeExplicitAutograd=lambda self: self * (180 / math.pi))
@@ -684,7 +684,7 @@ implement(
 implement(
     "rad2deg.out",
     CompositeExplicitAutograd=lambda self, out: structured.write_out(
-        invoke(functions.rad2deg_op, self), (self,), out, casts=True
+        invoke(functions.rad2deg_op, self), [self], out, casts=True
     ),
 )
 implement(
@@ -705,13 +705,7 @@ implement(
 implement(
     "ldexp.out",
     CompositeExplicitAutograd=lambda self, other, out: structured.write_out(
-        invoke(functions.ldexp_Tensor_op, self, other),
-        (
-            self,
-            other,
-        ),
-        out,
-        casts=True,
+        invoke(functions.ldexp_Tensor_op, self, other), [self, other], out, casts=True
     ),
 )
 implement("true_divide.Tensor", CompositeImplicitAutograd=lambda self, other: functions.div(self, other))
@@ -758,7 +752,7 @@ implement("log_sigmoid", CompositeImplicitAutograd=lambda self: functions.log_si
 implement(
     "log_sigmoid.out",
     CompositeImplicitAutograd=lambda self, out: structured.write_out(
-        invoke(functions.log_sigmoid_op, self), (self,), out, casts=False
+        invoke(functions.log_sigmoid_op, self), [self], out, casts=False
     ),
 )
 implement(
@@ -771,13 +765,7 @@ implement(
 implement(
     "glu.out",
     CompositeExplicitAutograd=lambda self, dim, out: structured.write_out(
-        invoke(functions.glu_op, self, dim),
-        (
-            self,
-            dim,
-        ),
-        out,
-        casts=True,
+        invoke(functions.glu_op, self, dim), [self, dim], out, casts=True
     ),
 )
 implement(
@@ -1077,15 +1065,7 @@ implement("histc", CompositeExplicitAutograd=reductions.histc)
 implement(
     "histc.out",
     CompositeExplicitAutograd=lambda self, bins, min, max, out: structured.write_out(
-        invoke(functions.histc_op, self, bins, min, max),
-        (
-            self,
-            bins,
-            min,
-            max,
-        ),
-        out,
-        casts=False,
+        invoke(functions.histc_op, self, bins, min, max), [self, bins, min, max], out, casts=False
     ),
 )
 implement(
@@ -1107,59 +1087,28 @@ implement("cummax", CompositeExplicitAutograd=lambda self, dim: reductions.runni
 implement(
     "cummax.out",
     CompositeExplicitAutograd=lambda self, dim, values, indices: structured.write_out(
-        invoke(functions.cummax_op, self, dim),
-        (
-            self,
-            dim,
-        ),
-        values,
-        indices,
-        casts=False,
+        invoke(functions.cummax_op, self, dim), [self, dim], values, indices, casts=False
     ),
 )
 implement("cummin", CompositeExplicitAutograd=lambda self, dim: reductions.running(self, dim, np.minimum))
 implement(
     "cummin.out",
     CompositeExplicitAutograd=lambda self, dim, values, indices: structured.write_out(
-        invoke(functions.cummin_op, self, dim),
-        (
-            self,
-            dim,
-        ),
-        values,
-        indices,
-        casts=False,
+        invoke(functions.cummin_op, self, dim), [self, dim], values, indices, casts=False
     ),
 )
 implement("kthvalue", CompositeExplicitAutograd=sorting.kthvalue)
 implement(
     "kthvalue.values",
     CompositeExplicitAutograd=lambda self, k, dim, keepdim, values, indices: structured.write_out(
-        invoke(functions.kthvalue_op, self, k, dim, keepdim),
-        (
-            self,
-            k,
-            dim,
-            keepdim,
-        ),
-        values,
-        indices,
-        casts=False,
+        invoke(functions.kthvalue_op, self, k, dim, keepdim), [self, k, dim, keepdim], values, indices, casts=False
     ),
 )
 implement("mode", CompositeExplicitAutograd=sorting.mode)
 implement(
     "mode.values",
     CompositeExplicitAutograd=lambda self, dim, keepdim, values, indices: structured.write_out(
-        invoke(functions.mode_op, self, dim, keepdim),
-        (
-            self,
-            dim,
-            keepdim,
-        ),
-        values,
-        indices,
-        casts=False,
+        invoke(functions.mode_op, self, dim, keepdim), [self, dim, keepdim], values, indices, casts=False
     ),
 )
 implement("nansum", CompositeExplicitAutograd=reductions.nansum)
@@ -1190,15 +1139,7 @@ implement(
 implement(
     "aminmax.out",
     CompositeExplicitAutograd=lambda self, dim, keepdim, min, max: structured.write_out(
-        invoke(functions.aminmax_op, self, dim, keepdim),
-        (
-            self,
-            dim,
-            keepdim,
-        ),
-        min,
-        max,
-        casts=False,
+        invoke(functions.aminmax_op, self, dim, keepdim), [self, dim, keepdim], min, max, casts=False
     ),
 )
 implement(
@@ -1229,16 +1170,7 @@ implement("diff", CompositeImplicitAutograd=reductions.diff)
 implement(
     "diff.out",
     CompositeImplicitAutograd=lambda self, n, dim, prepend, append, out: structured.write_out(
-        invoke(functions.diff_op, self, n, dim, prepend, append),
-        (
-            self,
-            n,
-            dim,
-            prepend,
-            append,
-        ),
-        out,
-        casts=False,
+        invoke(functions.diff_op, self, n, dim, prepend, append), [self, n, dim, prepend, append], out, casts=False
     ),
 )
 implement(
@@ -1263,12 +1195,7 @@ implement(
     "bucketize.Tensor_out",
     CompositeExplicitAutograd=lambda self, boundaries, out_int32, right, out: structured.write_out(
         invoke(functions.bucketize_Tensor_op, self, boundaries, out_int32, right),
-        (
-            self,
-            boundaries,
-            out_int32,
-            right,
-        ),
+        [self, boundaries, out_int32, right],
         out,
         casts=False,
     ),
@@ -1283,7 +1210,7 @@ implement("msort", CompositeImplicitAutograd=lambda self: self.sort(0)[0])
 implement(
     "msort.out",
     CompositeImplicitAutograd=lambda self, out: structured.write_out(
-        invoke(functions.msort_op, self), (self,), out, casts=False
+        invoke(functions.msort_op, self), [self], out, casts=False
     ),
 )
 implement(
@@ -1330,13 +1257,7 @@ implement(
 implement(
     "pixel_shuffle.out",
     CompositeExplicitAutograd=lambda self, upscale_factor, out: structured.write_out(
-        invoke(functions.pixel_shuffle_op, self, upscale_factor),
-        (
-            self,
-            upscale_factor,
-        ),
-        out,
-        casts=False,
+        invoke(functions.pixel_shuffle_op, self, upscale_factor), [self, upscale_factor], out, casts=False
     ),
 )
 implement(
@@ -1352,13 +1273,7 @@ implement(
 implement(
     "pixel_unshuffle.out",
     CompositeExplicitAutograd=lambda self, downscale_factor, out: structured.write_out(
-        invoke(functions.pixel_unshuffle_op, self, downscale_factor),
-        (
-            self,
-            downscale_factor,
-        ),
-        out,
-        casts=False,
+        invoke(functions.pixel_unshuffle_op, self, downscale_factor), [self, downscale_factor], out, casts=False
     ),
 )
 implement(
@@ -1388,15 +1303,7 @@ implement(
 implement(
     "diagonal_copy.out",
     CompositeExplicitAutograd=lambda self, offset, dim1, dim2, out: structured.write_out(
-        invoke(functions.diagonal_copy_op, self, offset, dim1, dim2),
-        (
-            self,
-            offset,
-            dim1,
-            dim2,
-        ),
-        out,
-        casts=False,
+        invoke(functions.diagonal_copy_op, self, offset, dim1, dim2), [self, offset, dim1, dim2], out, casts=False
     ),
 )
 implement(
@@ -1408,13 +1315,7 @@ implement(
 implement(
     "diag.out",
     CompositeImplicitAutograd=lambda self, diagonal, out: structured.write_out(
-        invoke(functions.diag_op, self, diagonal),
-        (
-            self,
-            diagonal,
-        ),
-        out,
-        casts=False,
+        invoke(functions.diag_op, self, diagonal), [self, diagonal], out, casts=False
     ),
 )
 implement("diagflat", CompositeImplicitAutograd=lambda self, offset: self.contiguous().view(-1).diag(offset))
@@ -1432,13 +1333,7 @@ implement(
 implement(
     "take.out",
     CompositeExplicitAutograd=lambda self, index, out: structured.write_out(
-        invoke(functions.take_op, self, index),
-        (
-            self,
-            index,
-        ),
-        out,
-        casts=False,
+        invoke(functions.take_op, self, index), [self, index], out, casts=False
     ),
 )
 implement(
@@ -1549,13 +1444,7 @@ implement("linalg_svdvals", CompositeImplicitAutograd=linear_algebra.svdvals)
 implement(
     "linalg_svdvals.out",
     CompositeImplicitAutograd=lambda A, driver, out: structured.write_out(
-        invoke(functions.linalg_svdvals_op, A, driver),
-        (
-            A,
-            driver,
-        ),
-        out,
-        casts=False,
+        invoke(functions.linalg_svdvals_op, A, driver), [A, driver], out, casts=False
     ),
 )
 implement("linalg_vector_norm", CPU=linear_algebra.vector_norm.functional, Meta=linear_algebra.vector_norm.on_meta)
@@ -1632,12 +1521,7 @@ implement(
     "tensordot.out",
     CompositeImplicitAutograd=lambda self, other, dims_self, dims_other, out: structured.write_out(
         invoke(functions.tensordot_op, self, other, dims_self, dims_other),
-        (
-            self,
-            other,
-            dims_self,
-            dims_other,
-        ),
+        [self, other, dims_self, dims_other],
         out,
         casts=False,
     ),
@@ -1659,16 +1543,7 @@ implement(
 implement(
     "addmv.out",
     CompositeExplicitAutograd=lambda self, mat, vec, beta, alpha, out: structured.write_out(
-        invoke(functions.addmv_op, self, mat, vec, beta, alpha),
-        (
-            self,
-            mat,
-            vec,
-            beta,
-            alpha,
-        ),
-        out,
-        casts=False,
+        invoke(functions.addmv_op, self, mat, vec, beta, alpha), [self, mat, vec, beta, alpha], out, casts=False
     ),
 )
 implement(
@@ -1688,16 +1563,7 @@ implement(
 implement(
     "addr.out",
     CompositeExplicitAutograd=lambda self, vec1, vec2, beta, alpha, out: structured.write_out(
-        invoke(functions.addr_op, self, vec1, vec2, beta, alpha),
-        (
-            self,
-            vec1,
-            vec2,
-            beta,
-            alpha,
-        ),
-        out,
-        casts=True,
+        invoke(functions.addr_op, self, vec1, vec2, beta, alpha), [self, vec1, vec2, beta, alpha], out, casts=True
     ),
 )
 implement("renorm", CompositeExplicitAutograd=linear_algebra.renorm)
@@ -1710,15 +1576,7 @@ implement(
 implement(
     "renorm.out",
     CompositeExplicitAutograd=lambda self, p, dim, maxnorm, out: structured.write_out(
-        invoke(functions.renorm_op, self, p, dim, maxnorm),
-        (
-            self,
-            p,
-            dim,
-            maxnorm,
-        ),
-        out,
-        casts=False,
+        invoke(functions.renorm_op, self, p, dim, maxnorm), [self, p, dim, maxnorm], out, casts=False
     ),
 )
 implement(
@@ -1870,11 +1728,7 @@ implement(
     "upsample_nearest1d.out",
     CompositeExplicitAutograd=lambda self, output_size, scales, out: structured.write_out(
         invoke(functions.upsample_nearest1d_op, self, output_size, scales),
-        (
-            self,
-            output_size,
-            scales,
-        ),
+        [self, output_size, scales],
         out,
         casts=False,
     ),
@@ -1895,12 +1749,7 @@ implement(
     "upsample_nearest2d.out",
     CompositeExplicitAutograd=lambda self, output_size, scales_h, scales_w, out: structured.write_out(
         invoke(functions.upsample_nearest2d_op, self, output_size, scales_h, scales_w),
-        (
-            self,
-            output_size,
-            scales_h,
-            scales_w,
-        ),
+        [self, output_size, scales_h, scales_w],
         out,
         casts=False,
     ),
@@ -1921,13 +1770,7 @@ implement(
     "upsample_nearest3d.out",
     CompositeExplicitAutograd=lambda self, output_size, scales_d, scales_h, scales_w, out: structured.write_out(
         invoke(functions.upsample_nearest3d_op, self, output_size, scales_d, scales_h, scales_w),
-        (
-            self,
-            output_size,
-            scales_d,
-            scales_h,
-            scales_w,
-        ),
+        [self, output_size, scales_d, scales_h, scales_w],
         out,
         casts=False,
     ),
@@ -1948,11 +1791,7 @@ implement(
     "_upsample_nearest_exact1d.out",
     CompositeExplicitAutograd=lambda self, output_size, scales, out: structured.write_out(
         invoke(functions._upsample_nearest_exact1d_op, self, output_size, scales),
-        (
-            self,
-            output_size,
-            scales,
-        ),
+        [self, output_size, scales],
         out,
         casts=False,
     ),
@@ -1973,12 +1812,7 @@ implement(
     "_upsample_nearest_exact2d.out",
     CompositeExplicitAutograd=lambda self, output_size, scales_h, scales_w, out: structured.write_out(
         invoke(functions._upsample_nearest_exact2d_op, self, output_size, scales_h, scales_w),
-        (
-            self,
-            output_size,
-            scales_h,
-            scales_w,
-        ),
+        [self, output_size, scales_h, scales_w],
         out,
         casts=False,
     ),
@@ -1999,13 +1833,7 @@ implement(
     "_upsample_nearest_exact3d.out",
     CompositeExplicitAutograd=lambda self, output_size, scales_d, scales_h, scales_w, out: structured.write_out(
         invoke(functions._upsample_nearest_exact3d_op, self, output_size, scales_d, scales_h, scales_w),
-        (
-            self,
-            output_size,
-            scales_d,
-            scales_h,
-            scales_w,
-        ),
+        [self, output_size, scales_d, scales_h, scales_w],
         out,
         casts=False,
     ),
@@ -2026,12 +1854,7 @@ implement(
     "upsample_linear1d.out",
     CompositeExplicitAutograd=lambda self, output_size, align_corners, scales, out: structured.write_out(
         invoke(functions.upsample_linear1d_op, self, output_size, align_corners, scales),
-        (
-            self,
-            output_size,
-            align_corners,
-            scales,
-        ),
+        [self, output_size, align_corners, scales],
         out,
         casts=False,
     ),
@@ -2052,13 +1875,7 @@ implement(
     "upsample_bilinear2d.out",
     CompositeExplicitAutograd=lambda self, output_size, align_corners, scales_h, scales_w, out: structured.write_out(
         invoke(functions.upsample_bilinear2d_op, self, output_size, align_corners, scales_h, scales_w),
-        (
-            self,
-            output_size,
-            align_corners,
-            scales_h,
-            scales_w,
-        ),
+        [self, output_size, align_corners, scales_h, scales_w],
         out,
         casts=False,
     ),
@@ -2080,14 +1897,7 @@ implement(
     CompositeExplicitAutograd=lambda self, output_size, align_corners, scales_d, scales_h, scales_w, out: (
         structured.write_out(
             invoke(functions.upsample_trilinear3d_op, self, output_size, align_corners, scales_d, scales_h, scales_w),
-            (
-                self,
-                output_size,
-                align_corners,
-                scales_d,
-                scales_h,
-                scales_w,
-            ),
+            [self, output_size, align_corners, scales_d, scales_h, scales_w],
             out,
             casts=False,
         )
@@ -2109,13 +1919,7 @@ implement(
     "upsample_bicubic2d.out",
     CompositeExplicitAutograd=lambda self, output_size, align_corners, scales_h, scales_w, out: structured.write_out(
         invoke(functions.upsample_bicubic2d_op, self, output_size, align_corners, scales_h, scales_w),
-        (
-            self,
-            output_size,
-            align_corners,
-            scales_h,
-            scales_w,
-        ),
+        [self, output_size, align_corners, scales_h, scales_w],
         out,
         casts=False,
     ),
@@ -2405,14 +2209,7 @@ implement(
 implement(
     "soft_margin_loss.out",
     CompositeExplicitAutograd=lambda self, target, reduction, out: structured.write_out(
-        invoke(functions.soft_margin_loss_op, self, target, reduction),
-        (
-            self,
-            target,
-            reduction,
-        ),
-        out,
-        casts=True,
+        invoke(functions.soft_margin_loss_op, self, target, reduction), [self, target, reduction], out, casts=True
     ),
 )
 implement("multi_margin_loss", CompositeExplicitAutograd=losses.multi_margin_loss)
