@@ -4618,7 +4618,7 @@ def native_batch_norm(
 ):
     if numpy_names or training is None or momentum is None or eps is None:
         return call_by_name([native_batch_norm_op], locals())
-    if momentum.__class__ is not float or eps.__class__ is not float:
+    if momentum.__class__ not in PLAIN_NUMBERS or eps.__class__ not in PLAIN_NUMBERS:
         check_numbers("native_batch_norm", momentum=momentum, eps=eps)
     try:
         key_set = (
@@ -4649,8 +4649,6 @@ def native_batch_norm_backward(
 ):
     if numpy_names or train is None or eps is None or output_mask is None:
         return call_by_name([native_batch_norm_backward_op], locals())
-    if eps.__class__ is not float:
-        check_numbers("native_batch_norm_backward", eps=eps)
     try:
         key_set = (
             grad_out._key_set
