@@ -39,9 +39,10 @@ def styles(lab: Lab) -> dict[str, list[str]]:
     imports = [
         node for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom)) and not getattr(node, "level", 0)
     ]
+    shared = ast.parse((SOURCES / "shared.py").read_text(encoding="utf-8"))
     helpers = {
         node.name: node
-        for node in tree.body
+        for node in [*shared.body, *tree.body]
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and "__" not in node.name
     }
     found: dict[str, list[str]] = {}

@@ -175,7 +175,8 @@ def shown(cell: str, name: str) -> str:
 
 def not_plain(cell: str, like: str) -> str:
     """What a cell uses that does not only compute, such as `os` or `exec`, and that the course's own cell does not use."""
-    return next((name for name in _not_plain(cell) if name not in {*_not_plain(like)}), "")
+    known = {*_not_plain(like)} | {node.id for node in _nodes(like) if isinstance(node, ast.Name)}
+    return next((name for name in _not_plain(cell) if name not in known), "")
 
 
 def _not_plain(cell: str) -> Iterator[str]:

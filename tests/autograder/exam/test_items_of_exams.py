@@ -24,6 +24,7 @@ from autograder.exam.trials import (
     Function,
     checks_of,
     is_seen_at_once,
+    not_plain,
     reference_cell,
     shown,
 )
@@ -338,6 +339,12 @@ def test_variants_of_predictions_are_programs_with_other_answers(material):
 def test_an_exam_is_kept_whole(exam, tmp_path):
     exam.write(tmp_path / "ada.json")
     assert Exam.read(tmp_path / "ada.json") == exam
+
+
+def test_a_module_that_the_course_s_own_function_uses_may_be_imported():
+    own = "import inspect\ndef f(g):\n    return inspect.signature(g)"
+    assert not_plain(own, "def f(g):\n    return inspect.signature(g).parameters") == ""
+    assert not_plain(own, "def f(g):\n    return 1") == "inspect"
 
 
 @pytest.fixture(scope="module")
