@@ -1,8 +1,8 @@
 """Defining operators and registering kernels at run time, and calling operators by name.
 
 The interface is that of `torch/library.py` and `torch/_ops.py`: one program of registrations runs on both. `rl.ops` is
-PyTorch's `torch.ops`. Left out: `custom_op` and related functions, which the course uses on real PyTorch; tags; abstract
-implementations; registering to `Dense` and `AutogradFunctionality` without a backend; the warning when a kernel overrides another.
+PyTorch's `torch.ops`. `custom_op` and the other functions that register by name are in `_library`, which imports this module.
+Left out: tags; registering to `Dense` and `AutogradFunctionality` without a backend; the warning when a kernel overrides another.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import traceback
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, lru_cache, partial
+from importlib import import_module
 from typing import Any
 
 from rushlight.c10 import dispatch, fast_paths
@@ -149,12 +150,29 @@ class Library:
         _set_fallback(key, _kernel(fn, boxed=True, with_key_set=with_keyset))
         self._undo.append(lambda: _set_fallback(key, None))
 
+    def _register_fake(self, op_name: str, fn: Callable) -> None:
+        """Register the function that makes the results of an operator of this namespace without data.
+        Source: `torch/_library/fake_impl.py`, `FakeImplHolder.register`, which also registers it for `Meta`."""
+        self.impl(op_name, fn, "Meta")
+
     def _check_alive(self) -> None:
         assert self._finalizer.alive, "Library object has been destroyed"
 
     def _destroy(self) -> None:
         """Undo all registrations, the last one first."""
         self._finalizer()
+
+
+_BY_NAME = {
+    "_scoped_library", "CustomOpDef", "custom_op", "define", "impl", "infer_schema", "register_autocast", "register_autograd",
+    "register_fake", "register_kernel",
+}  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name in _BY_NAME:
+        return getattr(import_module("rushlight._library.custom_ops"), name)  # it needs autograd, which needs this module
+    raise AttributeError(f"module 'rushlight.library' has no attribute {name!r}")
 
 
 _defined: set[str] = set()  # namespaces that have a DEF

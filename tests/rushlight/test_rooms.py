@@ -17,6 +17,7 @@ ROOMS = [
     "library return_types backends multiprocessing",
     "aten",
     "autograd amp cuda",
+    "_library",
     "nn optim utils linalg testing _C profiler",
     "serialization distributions",
     "fx",
