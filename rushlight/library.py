@@ -171,7 +171,9 @@ _BY_NAME = {
 
 def __getattr__(name: str) -> Any:
     if name in _BY_NAME:
-        return getattr(import_module("rushlight._library.custom_ops"), name)  # it needs autograd, which needs this module
+        return getattr(
+            import_module("rushlight._library.custom_ops"), name
+        )  # it needs autograd, which needs this module
     raise AttributeError(f"module 'rushlight.library' has no attribute {name!r}")
 
 

@@ -16,7 +16,6 @@ from rushlight.c10.dispatch import tensors_in
 from rushlight.c10.schema import bind
 from rushlight.library import OpOverload
 
-
 Lengths = Sequence[int | None]  # of `flatten`
 
 
@@ -99,7 +98,7 @@ def make_autograd_impl(operator: OpOverload, info: InfoProtocol) -> Callable:
 
 
 def flatten(values: Sequence) -> tuple[list, Lengths]:
-    """The values with each list of tensors (or of None) in place of the list, and the length of each list, None for other values."""
+    """The values with the items of each list of tensors (or None) in place of the list, and its length. None for other values."""
     flat: list[Any] = []
     lengths: list[int | None] = []
     for value in values:

@@ -211,8 +211,8 @@ class CustomOpDef:
         return fn
 
     def register_autograd(self, backward: Callable, /, *, setup_context: Callable | None = None) -> None:
-        """Register the formula: `backward(ctx, *grads)` as that of an autograd `Function`, and `setup_context(ctx, inputs, output)`,
-        which fills `ctx` after the forward. If there are keyword-only arguments, it takes `keyword_only_inputs` too.
+        """Register the formula: `backward(ctx, *grads)` as that of a `Function`, and `setup_context(ctx, inputs, output)`, which
+        fills `ctx` after the forward. If there are keyword-only arguments, it takes `keyword_only_inputs` too.
 
         Raises RuntimeError for an operator that writes to an argument or returns nothing.
         """
@@ -351,7 +351,9 @@ def define(qualname: Any, schema: str, alias_analysis: str = "", *, lib: Library
     namespace, name = parse_namespace(qualname)
     if not re.fullmatch(r"\(.*\) -> .*", schema):
         example = '"(Tensor x) -> Tensor"'
-        raise ValueError(f'define(qualname, schema, ...): expected schema to look like e.g. {example} but got "{schema}"')
+        raise ValueError(
+            f'define(qualname, schema, ...): expected schema to look like e.g. {example} but got "{schema}"'
+        )
     return _library(namespace, lib).define(name + schema) and None
 
 
@@ -379,7 +381,9 @@ def impl(qualname: Any, types: str | Sequence[str], func: Any = None, *, lib: Li
     return register if func is None else register(func)
 
 
-def register_kernel(op: Any, device_types: DeviceTypes, func: Callable | None = None, /, *, lib: Library | None = None) -> Any:
+def register_kernel(
+    op: Any, device_types: DeviceTypes, func: Callable | None = None, /, *, lib: Library | None = None
+) -> Any:
     """`CustomOpDef.register_kernel` for any operator, or for its name. Source: `torch/library.py`, `register_kernel`."""
     op = _resolve(op, "register_kernel")
     if isinstance(op, CustomOpDef):

@@ -133,7 +133,9 @@ def infer_schema(
         default = "" if parameter.default is parameter.empty else default_of(name, parameter.default)
         written.append(f"{kind} {name}{default}")
     if names != "unknown" and (unseen := set(names) - signature.parameters.keys()):
-        rule = "mutates_args should contain the names of all args that the custom op mutates, or just the string 'unknown'"
+        rule = (
+            "mutates_args should contain the names of all args that the custom op mutates, or just the string 'unknown'"
+        )
         error_fn(f"{unseen} in mutates_args were not found in the custom op's signature. {rule} if you don't know.")
     returned = parse_return(evaluated(signature.return_annotation), error_fn)
     return f"{op_name or ''}({', '.join(written)}) -> {returned}"

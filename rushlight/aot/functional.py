@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, wraps
 from typing import Any, NamedTuple
 
@@ -22,10 +22,10 @@ from rushlight.aot.proxy_tensor import composite, disable_modes, fake_like, on_m
 from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor, wrap_dim
 from rushlight.autograd.engine import sum_to
-from rushlight.c10.dispatch import DispatchMode, Operator, local, operators
+from rushlight.c10.dispatch import DispatchKey, DispatchMode, Kernel, Operator, call, local, operators
 from rushlight.c10.fast_paths import cache_clearers
-from rushlight.c10.schema import bind
-from rushlight.library import ops
+from rushlight.c10.schema import Argument, FunctionSchema, bind
+from rushlight.library import OpOverload, ops
 
 aten = ops.aten
 
@@ -58,10 +58,35 @@ def functional_form(func: Operator) -> Operator:
         of_that_name = form.full_name.partition(".")[0] == f"{schema.namespace}::{name}"
         if of_that_name and not form.schema.is_mutable and [(x.name, x.type) for x in form.schema.arguments] == wanted:
             return form
-    raise NotImplementedError(f"{func} has no functional form")
+    if schema.namespace == "aten":
+        raise NotImplementedError(f"{func} has no functional form")
+    return auto_functionalized(func)
 
 
 cache_clearers.append(functional_form.cache_clear)
+
+
+def auto_functionalized(func: Operator) -> Operator:
+    """A functional form for an operator of a program that writes to tensors: it runs on copies of them, and returns its results and
+    then the copies. Source: `torch/_higher_order_ops/auto_functionalize.py`."""
+    schema = func.schema
+    written = [i for i, argument in enumerate(schema.arguments) if argument.is_written]
+    if any(schema.arguments[i].is_list for i in written):
+        raise NotImplementedError(f"{func} writes to a list of tensors, which has no functional form")
+
+    def run_on_copies(*stack: Any) -> Any:
+        copies = [value.clone() if i in written and value is not None else value for i, value in enumerate(stack)]
+        result = call(func, *copies)
+        results = () if not schema.returns else result if len(schema.returns) > 1 else (result,)
+        results = *results, *[copies[i] for i in written]
+        return results if len(results) > 1 else results[0]
+
+    arguments = tuple(replace(argument, alias="") for argument in schema.arguments)
+    returns = (*schema.returns, *[Argument("", arguments[i].type) for i in written])
+    overload = f"{schema.namespace}_{schema.name}_{schema.overload_name or 'default'}"
+    form = OpOverload(FunctionSchema("higher_order", "auto_functionalized", overload, arguments, returns))
+    form.register(DispatchKey.CompositeExplicitAutograd, Kernel(run_on_copies))
+    return form
 
 
 class View(NamedTuple):
@@ -279,7 +304,7 @@ class FunctionalTensorMode(DispatchMode):
         elif is_inplace_view(func):
             self.write_metadata(func, args)
         elif func.schema.is_mutable:
-            self.write(func, args, kwargs)
+            self.write(func, args, kwargs, outer)
         else:
             for tensor, value in zip(as_list(outer), as_list(self.call(func, *self.values(args, kwargs)))):
                 if isinstance(tensor, Tensor):
@@ -303,23 +328,31 @@ class FunctionalTensorMode(DispatchMode):
         sync(tensor)
         tensor.views, tensor.value = (*tensor.views, view), view_forward(tensor.value, view)
 
-    def write(self, func: Operator, args: tuple, kwargs: dict[str, Any]) -> None:
-        """The functional form runs on the values, and returns the new values of the written tensors."""
+    def write(self, func: Operator, args: tuple, kwargs: dict[str, Any], outer: Any) -> None:
+        """The functional form runs on the values, and returns the values of the results that are no arguments, and then the new
+        values of the written tensors."""
         form = functional_form(func)
         names = [argument.name for argument in func.schema.arguments]
-        inplace = func.schema.arguments[0].is_written
+        inplace = len(form.schema.arguments) == len(names)
         given = dict(zip(names, args)) | kwargs
         for argument in func.schema.positional[len(args) :] if inplace else ():
             if argument.name not in kwargs:  # a default of the in-place form, which the functional form may not have
                 args = (*args, argument.default)
-        written = [self.of(given[x.name]) for x in func.schema.arguments if x.is_written and x.name in given]
+        targets = [given[x.name] for x in func.schema.arguments if x.is_written and x.name in given]
         values, options = self.values(args, kwargs)
         if not inplace:
             known = {x.name for x in form.schema.arguments}
             options = {name: value for name, value in options.items() if name in known}
             values = values[: len(form.schema.positional)]
-        result = self.call(form, values, options)
-        for tensor, new in zip(written, as_list(result)):
+        results = as_list(self.call(form, values, options))
+        count = len(results) - len(targets)
+        for tensor, value in zip(as_list(outer), results[:count]):
+            if isinstance(tensor, Tensor):
+                self.wrap(tensor, value)
+        for target, new in zip(targets, results[count:]):
+            if target is None:
+                continue
+            tensor = self.of(target)
             sync(tensor)
             commit_update(tensor, new)
             detached = any(view.operator is aten.detach.default for view in tensor.views)

@@ -57,8 +57,11 @@ class ProxyTorchDispatchMode(DispatchMode):
         node.meta |= self.meta
         return node
 
-    def track(self, tensor: Tensor, node: Node) -> None:
+    def track(self, tensor: Any, node: Node) -> None:
         """Record that the node computes this tensor. The alias keeps its metadata, which may change in place."""
+        node.meta["val"] = tensor
+        if not isinstance(tensor, Tensor):  # an operator of a program may return None or a number
+            return
         node.meta["val"] = views.alias(tensor)
         self.tracker[id(tensor)] = tensor, node
 

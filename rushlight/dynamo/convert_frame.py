@@ -20,7 +20,13 @@ from rushlight.aten.native.random import fork_rng
 from rushlight.c10.dispatch import AUTOCAST_KEYS, local
 from rushlight.dynamo import bytecode, cache, calls, guards, resume_execution
 from rushlight.dynamo.cache import CacheEntry, Region
-from rushlight.dynamo.exc import AutogradGradRestartAnalysis, ObservedException, SkipFrame, Unsupported
+from rushlight.dynamo.exc import (
+    AutogradGradRestartAnalysis,
+    ObservedException,
+    SkipFrame,
+    TorchRuntimeError,
+    Unsupported,
+)
 from rushlight.dynamo.opcodes import NULL, SuspendedFrame
 from rushlight.dynamo.output_graph import OutputGraph
 from rushlight.dynamo.symbolic_convert import InstructionTranslator
@@ -186,6 +192,8 @@ class Compiler:
         try:
             populate(frame, state)
             frame.run()
+        except TorchRuntimeError:
+            raise
         except Exception as caught:
             error = caught
         finally:

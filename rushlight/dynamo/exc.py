@@ -17,6 +17,10 @@ class Unsupported(Exception):
     """An operation cannot be captured: the graph breaks here. The message is the reason."""
 
 
+class TorchRuntimeError(RuntimeError):
+    """An operator of a program has no fake implementation. This error does not break the graph."""
+
+
 class AutogradGradRestartAnalysis(Unsupported):
     """The graph returns a tensor whose history `autograd.grad` consumes in the same graph."""
 

@@ -9,8 +9,9 @@ from collections.abc import Callable
 from typing import Any
 
 from rushlight import fx
+from rushlight._library.custom_ops import MissingFakeImpl
 from rushlight.aten.strided import Tensor
-from rushlight.dynamo.exc import Unsupported
+from rushlight.dynamo.exc import TorchRuntimeError, Unsupported
 from rushlight.dynamo.variables.base import Args, Kwargs, Translator, VariableTracker
 from rushlight.dynamo.variables.constant import ConstantVariable
 
@@ -36,6 +37,11 @@ def run_on_fakes(function: Callable, args: tuple, kwargs: dict[str, Any] | None 
         fake_kwargs = {**fake_kwargs, "device": "meta"}
     try:
         return function(*fake_args, **fake_kwargs)
+    except MissingFakeImpl as error:
+        problem = (
+            "RuntimeError when making fake tensor call\n  Explanation: Dynamo failed to run FX node with fake tensors"
+        )
+        raise TorchRuntimeError(f"{problem}: call_function {function}: got RuntimeError({str(error)!r})") from error
     except Exception as error:  # the operation itself reports it better
         raise Unsupported(f"{name} on fake tensors: {error}") from error
 
