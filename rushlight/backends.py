@@ -13,12 +13,14 @@ from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any, NoReturn
 
 from rushlight.c10 import storage
+from rushlight.c10.context import context
 from rushlight.c10.dispatch import local
 from rushlight.c10.storage import Device
 
 __all__ = [
-    "are_deterministic_algorithms_enabled", "get_default_device", "get_float32_matmul_precision", "set_default_device",
-    "set_float32_matmul_precision", "use_deterministic_algorithms",
+    "are_deterministic_algorithms_enabled", "get_default_device", "get_float32_matmul_precision",
+    "is_deterministic_algorithms_warn_only_enabled", "set_default_device", "set_float32_matmul_precision",
+    "use_deterministic_algorithms",
 ]  # fmt: skip
 
 __path__: list[str] = []  # a package, whose modules are below
@@ -64,24 +66,27 @@ without_accelerator = refuses(RuntimeError, "Cannot access accelerator device wh
 without_script = refuses(NotImplementedError, "rushlight has no TorchScript: see torch.compile and torch.export")
 without_hub = refuses(RuntimeError, "rushlight downloads nothing: torch.hub has no models and no files here")
 
-# Settings that change nothing here: rushlight always computes float32 in full, and in the same order.
-_settings: dict[str, Any] = {"precision": "highest", "deterministic": False}
+# Rushlight always computes float32 in full, and in the same order.
 
 
 def set_float32_matmul_precision(precision: str) -> None:
-    _settings["precision"] = precision
+    context.float32_matmul_precision = precision
 
 
 def get_float32_matmul_precision() -> str:
-    return _settings["precision"]
+    return context.float32_matmul_precision
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
-    _settings["deterministic"] = mode
+    context.deterministic_algorithms, context.deterministic_algorithms_warn_only = mode, warn_only
 
 
 def are_deterministic_algorithms_enabled() -> bool:
-    return _settings["deterministic"]
+    return context.deterministic_algorithms
+
+
+def is_deterministic_algorithms_warn_only_enabled() -> bool:
+    return context.deterministic_algorithms_warn_only
 
 
 def set_default_device(device: Device) -> None:

@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.graph import AnomalyMode, Node
+from rushlight.c10.dispatch import local
 from rushlight.c10.exception import warn
 
 __all__ = ["set_anomaly_enabled", "is_anomaly_enabled", "is_anomaly_check_nan_enabled"]
@@ -103,7 +104,8 @@ def _start(node: Node):
 
 def _end(node: Node):
     def end(grad_inputs: Sequence[Tensor | None], grad_outputs: Sequence[Tensor | None]) -> None:
-        for i, grad in enumerate(grad_inputs if AnomalyMode.check_nan else ()):
+        has_data = not local.on_meta  # AOTAutograd traces with `detect_anomaly(check_nan=False)`
+        for i, grad in enumerate(grad_inputs if AnomalyMode.check_nan and has_data else ()):
             if grad is not None and grad.detach().ne(grad.detach()).any().item():
                 raise RuntimeError(f"Function '{node.name()}' returned nan values in its {i}th output.")
         AnomalyMode.evaluating = None

@@ -15,6 +15,8 @@ from functools import cached_property
 
 import numpy as np
 
+from rushlight.c10 import fast_paths
+
 __all__ = [
     "dtype", "uint8", "int8", "int32", "int64", "float16", "bfloat16", "float32", "float64", "promote_types", "result_type",
     "can_cast", "get_default_dtype", "set_default_dtype",
@@ -123,7 +125,9 @@ def set_default_dtype(d: dtype, /) -> None:
     global _default_dtype
     if d.__class__ is not dtype or d.category != FLOATING:
         raise TypeError("only floating-point types are supported as the default type")
-    _default_dtype = d
+    if d is not _default_dtype:
+        _default_dtype = d
+        fast_paths.clear_caches()  # a plan has the dtype of a result
 
 
 def promote_types(a: dtype, b: dtype) -> dtype:

@@ -17,7 +17,8 @@ from typing import Any
 import rushlight as rl
 from rushlight import fx
 from rushlight.aten.native.random import fork_rng
-from rushlight.c10.dispatch import AUTOCAST_KEYS, local
+from rushlight.c10.dispatch import AUTOCAST_KEYS, local, replacing
+from rushlight.c10.dtypes import get_default_dtype
 from rushlight.dynamo import bytecode, cache, calls, guards, resume_execution
 from rushlight.dynamo.cache import CacheEntry, Region
 from rushlight.dynamo.exc import (
@@ -49,17 +50,19 @@ class GraphCompileReason:
 
 
 class Compiler:
-    """A backend, and all captures for it. `regions` has, by code and globals, the regions by their first instruction."""
+    """A backend, and all captures for it. `regions` has, by code, globals, default dtype and default device, the regions by their
+    first instruction."""
 
     def __init__(self, backend: Callable, fullgraph: bool = False) -> None:
         self.backend, self.fullgraph = backend, fullgraph
-        self.regions: dict[tuple[int, int], dict[int, Region]] = {}
+        self.regions: dict[tuple, dict[int, Region]] = {}
         self.held: list[Any] = []  # objects whose ids are keys
         self.graphs: list[tuple[fx.GraphModule, GraphCompileReason]] = []
         self.out_guards: list[guards.Guard] = []
 
     def regions_of(self, code: CodeType, f_globals: dict[str, Any]) -> dict[int, Region]:
-        key = id(code), id(f_globals)  # a code object is slow to hash, and every call needs the key
+        # A code object is slow to hash, and every call needs the key. In PyTorch the defaults are in a `GlobalStateGuard`.
+        key = id(code), id(f_globals), get_default_dtype(), local.default_devices[-1] if local.default_devices else None
         regions = self.regions.get(key)
         if regions is None:
             self.held.append((code, f_globals))
@@ -81,7 +84,7 @@ class Compiler:
         region = regions[0]
         if self.fullgraph and region.skip_reason:
             raise Unsupported(f"{region.skip_reason} ({code.co_filename}, {code.co_name})")
-        if region.skip_reason or code.co_flags & _GENERATED or local.inference or autocast_enabled():
+        if region.skip_reason or code.co_flags & _GENERATED or local.inference or in_a_mode():
             return function(*args, **kwargs)
         plain = not (kwargs or code.co_kwonlyargcount or code.co_flags & _VARIADIC)
         if plain and len(args) == code.co_argcount:
@@ -107,7 +110,7 @@ class Compiler:
             state = resume_execution.run_instruction(code, f_globals, result, self.call)
             if type(state) is not SuspendedFrame:
                 return state[0]
-            if state.handled or autocast_enabled():  # an exception is being handled, or autocast: left to Python
+            if state.handled or in_a_mode():  # an exception is being handled, or a mode is active: left to Python
                 result = state
                 continue
             region = regions.setdefault(state.index, Region())
@@ -132,7 +135,8 @@ class Compiler:
                 reasons = "\n".join(cache.recompile_reasons(region.entries, L))
                 logs.artifact("recompiles", reasons, f"{code.co_name}, {len(region.entries)} before")
             try:
-                with fork_rng():  # a trace draws random numbers that the program does not see
+                # A trace draws random numbers, and saves tensors without data, which the program does not see.
+                with fork_rng(), replacing(local, saved_tensors_hooks=[]):
                     entry = self.capture(code, f_globals, state)
             except SkipFrame as error:
                 region.skip_reason = str(error)
@@ -244,9 +248,9 @@ LOOK_AT_FRAME = {  # functions that look at the frame that calls them, and autoc
 }
 
 
-def autocast_enabled() -> bool:
-    """Return whether autocast casts the operands of calls. Such calls are not captured."""
-    return local.excluded & AUTOCAST_KEYS != AUTOCAST_KEYS
+def in_a_mode() -> bool:
+    """Return whether autocast casts the operands of calls, or a `DispatchMode` intercepts them. Such calls are not captured."""
+    return bool(local.modes) or local.excluded & AUTOCAST_KEYS != AUTOCAST_KEYS
 
 
 def has_hooks(module: rl.nn.Module) -> bool:

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from rushlight.aten.native.views import broadcast_shapes
-from rushlight.c10.dtypes import bool_, dtype, float32, result_type
+from rushlight.c10.dtypes import bool_, dtype, get_default_dtype, result_type
 from rushlight.inductor import ir
 from rushlight.inductor.index import Index
 from rushlight.inductor.ir import Expr, Pointwise, constant, op
@@ -38,7 +38,7 @@ def identity(x: TensorBox, dtype: dtype, sizes: Sequence[int] | None = None) -> 
 def floating_dtype(*operands: Any) -> dtype:
     """The dtype in which an operation with floating results computes."""
     kind = result_type(*operands)
-    return kind if kind.is_floating_point else float32
+    return kind if kind.is_floating_point else get_default_dtype()
 
 
 def to_dtype(x: Any, dtype: dtype) -> Any:

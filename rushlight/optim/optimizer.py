@@ -20,6 +20,7 @@ from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.grad_mode import enable_grad, no_grad
 from rushlight.autograd.graph import RemovableHandle
+from rushlight.c10.dtypes import dtype, float32, float64, get_default_dtype
 from rushlight.c10.exception import warn
 from rushlight.c10.fast_paths import fast_form_of, fastest
 from rushlight.nn.parameter import zero_grad
@@ -235,7 +236,10 @@ class Optimizer:
         device), and zeros for each name."""
         state = self.state[param]
         if not state:
-            state.update(step=functions.zeros(()), **{name: functions.zeros_like(param) for name in names})
+            state.update(
+                step=functions.zeros((), dtype=scalar_dtype(), device="cpu"),
+                **{name: functions.zeros_like(param) for name in names},
+            )
         return state
 
     def register_step_pre_hook(self, hook: Callable) -> RemovableHandle:
@@ -282,6 +286,11 @@ class Optimizer:
 def _state_hooks() -> dict[str, OrderedDict]:
     when = ("state_dict_pre", "state_dict_post", "load_state_dict_pre", "load_state_dict_post")
     return {moment: OrderedDict() for moment in when}
+
+
+def scalar_dtype() -> dtype:
+    """The dtype of a number of steps, which float16 could not count. Source: `torch/optim/optimizer.py`, `_get_scalar_dtype`."""
+    return float64 if get_default_dtype() is float64 else float32
 
 
 def _refuse_negative(**settings: float) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor
-from rushlight.optim.optimizer import Optimizer, _refuse_negative
+from rushlight.optim.optimizer import Optimizer, _refuse_negative, scalar_dtype
 
 Settings = dict[str, Any]
 
@@ -54,7 +54,7 @@ class _Rule(Optimizer):
         """The state of a parameter, first the number of steps."""
         state = self.state[param]
         if not state:
-            state["step"] = functions.zeros(())
+            state["step"] = functions.zeros((), dtype=scalar_dtype())
             state.update((name, make(param, group)) for name, make in self.initial.items())
         return state
 

@@ -1,7 +1,7 @@
-"""PyTorch's namespace `torch.utils`, with `data`, `checkpoint`, `benchmark`, `flop_counter` and `cpp_extension`."""
+"""PyTorch's namespace `torch.utils`: `data`, `checkpoint`, `deterministic`, `benchmark`, `flop_counter`, `cpp_extension`."""
 
 from rushlight.c10.packages import names_of
-from rushlight.utils import checkpoint, data
+from rushlight.utils import checkpoint, data, deterministic
 
-__all__ = ["checkpoint", "data"]
+__all__ = ["checkpoint", "data", "deterministic"]
 __getattr__ = names_of(__name__)

@@ -118,12 +118,17 @@ implement("arange.start_step", CompositeExplicitAutograd=creation.arange, factor
 implement("arange.start_out", CPU=creation.arange_out, Meta=creation.arange_out)
 implement("empty.memory_format", CPU=creation.empty_cpu, Meta=creation.empty_meta, factory=True)
 implement(
-    "empty.out", CompositeExplicitAutograd=lambda size, memory_format, out: creation.resize_(out, size, memory_format)
+    "empty.out",
+    CompositeExplicitAutograd=lambda size, memory_format, out: creation.fill_empty(
+        creation.resize_(out, size, memory_format)
+    ),
 )
 implement("empty_like", CompositeExplicitAutograd=creation.empty_like)
 implement(
     "empty_strided",
-    CPU=lambda size, stride, dtype, layout, device, pin_memory: strided.empty_strided(size, stride, dtype, "cpu"),
+    CPU=lambda size, stride, dtype, layout, device, pin_memory: creation.fill_empty(
+        strided.empty_strided(size, stride, dtype, "cpu")
+    ),
     Meta=lambda size, stride, dtype, layout, device, pin_memory: strided.empty_strided(size, stride, dtype, "meta"),
     factory=True,
 )
@@ -200,7 +205,9 @@ implement("new_empty", CompositeExplicitAutograd=creation.new_empty)
 implement(
     "new_empty_strided",
     CompositeExplicitAutogradNonFunctional=lambda self, size, stride, dtype, layout, device, pin_memory: (
-        strided.empty_strided(size, stride, dtype or self.dtype, creation.device_type(device or self.device))
+        creation.fill_empty(
+            strided.empty_strided(size, stride, dtype or self.dtype, creation.device_type(device or self.device))
+        )
     ),
 )
 implement(

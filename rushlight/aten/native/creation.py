@@ -20,6 +20,7 @@ from rushlight.aten.native.pointwise import copy_, fill_
 from rushlight.aten.strided import Tensor, add_attributes, empty_strided, strides_for, wrap_contiguous
 from rushlight.aten.structured import resize_ as resize
 from rushlight.c10 import dtypes
+from rushlight.c10.context import context
 from rushlight.c10.dispatch import local
 from rushlight.c10.dtypes import INTEGRAL, Scalar, as_dtype, dtype, get_default_dtype, int64, scalar_type
 from rushlight.c10.exception import warn, warn_once
@@ -41,8 +42,8 @@ def _empty(on: str, size, dtype=None, layout=None, device=None, pin_memory=None,
     if memory_format is preserve_format:
         raise RuntimeError("empty has no tensor whose memory format it could preserve")
     if memory_format is channels_last:
-        return empty_strided(size, channels_last_strides(size), dtype, on)
-    return _new(size, dtype, on)
+        return fill_empty(empty_strided(size, channels_last_strides(size), dtype, on))
+    return fill_empty(_new(size, dtype, on))
 
 
 empty_cpu, empty_meta = partial(_empty, "cpu"), partial(_empty, "meta")
@@ -56,6 +57,18 @@ def _new(size: Sequence[int], dtype: dtype | None, device: Device) -> Tensor:
         except (ValueError, MemoryError):
             pass  # `empty_strided` raises PyTorch's error
     return empty_strided(size, strided.contiguous_strides(size), dtype, device_type(device))
+
+
+def fill_empty(self: Tensor, start: int | None = None) -> Tensor:
+    """Fill the new memory of a tensor with NaN, or with the largest number of its dtype, if algorithms must be deterministic. The
+    memory is that of its elements, or that of its storage from the byte `start` on.
+    Source: `aten/src/ATen/native/TensorFactories.h`, `fill_empty_deterministic_`; `Resize.cpp`, `fill_resize_deterministic_`."""
+    if context.deterministic_algorithms and context.fill_uninitialized_memory and not self.is_meta:
+        step = self.dtype.itemsize
+        memory = self._array if start is None else self._storage._bytes[start // step * step :].view(self.dtype.numpy)
+        is_integer = self.dtype.category == INTEGRAL
+        memory.fill(np.iinfo(self.dtype.numpy).max if is_integer else math.nan)  # NaN is true
+    return self
 
 
 def device_type(wanted: Device) -> str:
@@ -84,12 +97,12 @@ def empty_like(self, dtype=None, layout=None, device=None, pin_memory=None, memo
     if memory_format is None and self._has_plain_strides:
         return new_empty(self, self._sizes, dtype, layout, device)
     target = self._storage.device_type if device is None else device_type(device)
-    return empty_strided(self.shape, strides_for(self, memory_format), dtype or self.dtype, target)
+    return fill_empty(empty_strided(self.shape, strides_for(self, memory_format), dtype or self.dtype, target))
 
 
 def new_empty(self, size, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
     """`self.new_...`: a tensor of other sizes with, by default, the dtype and the device of `self`."""
-    return _new(size, dtype or self.dtype, device or self._storage.device_type)
+    return fill_empty(_new(size, dtype or self.dtype, device or self._storage.device_type))
 
 
 def filled(made: Tensor, value: int) -> Tensor:
@@ -183,7 +196,10 @@ def resize_(self: Tensor, size: Sequence[int], memory_format: memory_format | No
     """Change the sizes in place, with contiguous strides or those of `memory_format`. The same sizes change nothing."""
     if memory_format is None and tuple(size) == self.shape:
         return self
-    return resize(self, size, channels_last_strides(size) if memory_format is channels_last else None)
+    before = self._storage.nbytes()
+    return fill_empty(
+        resize(self, size, channels_last_strides(size) if memory_format is channels_last else None), before
+    )
 
 
 def resize_as_(self: Tensor, the_template: Tensor, memory_format: memory_format | None = None) -> Tensor:
@@ -375,9 +391,9 @@ def _legacy_new(dtype: dtype, args: tuple, device: Device = None, of_any_dtype: 
     if isinstance(data, (TypedStorage, UntypedStorage)):
         return of_storage(data, dtype)
     if isinstance(data, strided.Size) or data is args and all(map(_is_size, args)):
-        return _new(tuple(map(index, data)) or (0,), dtype, None)
+        return fill_empty(_new(tuple(map(index, data)) or (0,), dtype, None))
     if _is_size(data):
-        return _new((index(data),), dtype, None)
+        return fill_empty(_new((index(data),), dtype, None))
     if isinstance(data, str) or not isinstance(data, (Sequence, np.ndarray)):
         raise TypeError(f"new(): data must be a sequence (got {type(data).__name__})")
     return as_tensor(data, dtype=dtype)
