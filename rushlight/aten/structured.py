@@ -357,8 +357,6 @@ def resize_(self: Tensor, sizes: Sequence[int], strides: Sequence[int] | None = 
     """Change the sizes in place, on the same storage. A storage that is too small grows and keeps its bytes. The strides are
     contiguous by default. The storage offset stays.
 
-    In PyTorch all tensors on the storage see it grow. Here a tensor whose `_array` was read before keeps the old memory.
-
     Source: `aten/src/ATen/native/Resize.cpp`, `resize_`.
     """
     if min(sizes, default=0) < 0:

@@ -263,20 +263,23 @@ _UNSHARED_REFCOUNT = 3  # the arguments of `apply` as a tuple, its parameter, an
 
 def _obeys_layout_contract(grad: Tensor, variable: Tensor) -> bool:
     """Source: `torch/csrc/autograd/utils/grad_layout_contract.h`, `obeys_layout_contract`."""
+    if not (variable._has_plain_strides or non_overlapping_and_dense(variable.shape, variable.stride())):
+        return grad.is_contiguous()
     if grad._strides != variable._strides:
         if len(grad._sizes) > len(variable._sizes):  # those of the variable were changed in place
             return False
         pairs = zip(grad._sizes, grad._strides, variable._strides)
-        if any(size != 1 and mine != its for size, mine, its in pairs):
-            return False
-    return variable._has_plain_strides or non_overlapping_and_dense(variable.shape, variable.stride())
+        return not any(size != 1 and mine != its for size, mine, its in pairs)
+    return True
 
 
 def clone_obey_contract(grad: Tensor, variable: Tensor) -> Tensor:
     """Copy a gradient, with the strides of the variable if these have no gaps or overlap, otherwise in row-major order.
     Source: `torch/csrc/autograd/utils/grad_layout_contract.h`, `clone_obey_contract`."""
-    if variable._has_plain_strides and not local.grad_enabled and grad._sizes == variable._sizes:
-        return functions.clone(grad, memory_format=contiguous_format)  # fast path, with the same result
+    if variable._has_plain_strides and not (local.grad_enabled or local.modes) and grad._sizes == variable._sizes:
+        copy = functions.clone(grad, memory_format=contiguous_format)  # fast path, with the same result
+        copy._storage.version += 1
+        return copy
     if non_overlapping_and_dense(variable.shape, variable.stride()):
         return grad.new_empty_strided(variable.shape, variable.stride()).copy_(grad)
     return functions.clone(grad, memory_format=contiguous_format)

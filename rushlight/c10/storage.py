@@ -7,6 +7,7 @@ allocators, and devices with memory of their own.
 from __future__ import annotations
 
 import ctypes
+import gc
 import math
 import re
 import sys
@@ -94,6 +95,9 @@ class lazy(Generic[Value]):
         return value
 
 
+_ONE_TENSOR = 3  # references: a tensor's, that of `grow`, and getrefcount's own argument
+
+
 class UntypedStorage:
     """`nbytes` bytes of memory, shared by every tensor that views it.
 
@@ -154,9 +158,34 @@ class UntypedStorage:
         if self.device_type != "cpu":
             self._nbytes = max(self._nbytes, nbytes)
         elif nbytes > self.nbytes():
-            larger = np.empty(nbytes, np.uint8)
-            larger[: self.nbytes()] = self._bytes
-            self._bytes = self._buffer = larger
+            self._reallocate(nbytes)
+            if sys.getrefcount(self) > _ONE_TENSOR:
+                self._forget_arrays()
+
+    def resize_(self, nbytes: int) -> UntypedStorage:
+        """Give the memory another size. The bytes that fit are kept. Every tensor on this storage sees the new memory.
+        Source: `torch/csrc/StorageMethods.cpp`, `THPStorage_resize_`; `aten/src/ATen/native/Resize.h`, `resize_bytes_cpu`."""
+        if nbytes < 0:
+            raise RuntimeError(f"a storage cannot have {nbytes} bytes")
+        if self.device_type != "cpu":
+            self._nbytes = nbytes
+        else:
+            self._reallocate(nbytes)
+            self._forget_arrays()
+        return self
+
+    def _reallocate(self, nbytes: int) -> None:
+        before, kept = self._bytes, min(nbytes, self.nbytes())
+        self._bytes = np.empty(nbytes, np.uint8)
+        self._bytes[:kept] = before[:kept]
+        self._buffer = self._bytes if nbytes else np.empty(1, np.uint8)  # numpy checks no limits of an empty buffer
+
+    def _forget_arrays(self) -> None:
+        """Clear the arrays that tensors have cached over the old memory."""
+        for holder in gc.get_referrers(self):  # tensors, or their attributes as a dict
+            state = holder if isinstance(holder, dict) else getattr(holder, "__dict__", {})
+            if state.get("_storage") is self:
+                state.pop("_array", None)
 
     def __getstate__(self) -> dict[str, Any]:
         """For copies and pickles: the bytes, without the array that views the same memory."""
