@@ -142,6 +142,8 @@ class CustomOpDef:
         stack = bind(schema, args, kwargs)
         increment_version(tensors_in([x for argument, x in zip(schema.arguments, stack) if argument.is_written]))
         if is_view_op(schema):
+            if any(argument.base == "SymInt" for argument in schema.arguments):
+                raise RuntimeError("Custom ops that are views do not support SymInt. Please write the schema with int.")
             return record_view(self._opoverload, key_set, *stack)
         return self._opoverload.below[key_set](*stack)
 

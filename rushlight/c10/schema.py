@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from rushlight.c10 import dtypes
 from rushlight.c10.dtypes import INTEGRAL, PYTHON_DTYPES
 
 REQUIRED = object()  # instead of a default: the caller must pass the argument
@@ -182,8 +183,9 @@ def parse_argument(text: str, kwarg_only: bool = False) -> Argument:
 
 
 def parse_default(text: str, type: str) -> Any:
-    """A default: None, a bool, a number, a quoted string, a list of these, or a name. A number becomes a float if the type is
-    `float`. One number for a list of known length becomes that list, like the arguments of a call.
+    """A default: None, a bool, a number, a quoted string, a list of these, a dtype's name for a `ScalarType`, or another name. A
+    number becomes a float if the type is `float`. One number for a list of known length becomes that list, like the arguments of
+    a call.
 
     Raises RuntimeError for any other text, and for a `Tensor` whose default is not None.
     """
@@ -192,6 +194,8 @@ def parse_default(text: str, type: str) -> Any:
     except (ValueError, SyntaxError):
         if not text.isidentifier():
             raise RuntimeError(f"cannot read the default {text!r} of a schema") from None
+        if type.startswith("ScalarType"):
+            return getattr(dtypes, "bool_" if text == "bool" else text, text)
         return NAMES.get(text, text)
     argument = Argument("", type)
     if argument.base == "Tensor" and default is not None:
@@ -205,7 +209,9 @@ def parse_default(text: str, type: str) -> Any:
 
 
 def _literal(default: Any, length: int | None = None) -> str:
-    """A default in PyTorch's notation."""
+    """A default in PyTorch's notation, where a dtype is a number."""
+    if isinstance(default, dtypes.dtype):
+        return str(default).rpartition(".")[2]
     if isinstance(default, str):
         return '"' + re.sub(r"([\\'\"])", r"\\\1", default) + '"'
     if isinstance(default, float):

@@ -622,6 +622,28 @@ def several_results(xp, log):
 
 
 @program
+def defaults(xp, log):
+    @xp.library.custom_op("co::f", mutates_args=())
+    def f(x: xp.Tensor, d: xp.dtype = xp.float64, b: xp.dtype = xp.bool, e: xp.device = xp.device("cpu")) -> xp.Tensor:
+        log.append([d, b, e])
+        return x.to(d)
+
+    f.register_autograd(lambda ctx, grad: grad.float())
+    log += [f(xp.ones(1)), f(xp.ones(1, requires_grad=True)), f(xp.ones(1), xp.float32, xp.int64, "cpu")]
+
+
+@program
+def a_view_of_symbolic_sizes(xp, log):
+    op = xp.library.custom_op(
+        "co::f", lambda x, n: x[n:], mutates_args=(), schema="(Tensor(a) x, SymInt n) -> Tensor(a)"
+    )
+    try:
+        op(xp.ones(3), 1)
+    except RuntimeError as error:
+        log.append(str(error).partition(".")[0])
+
+
+@program
 def a_view(xp, log):
     op = xp.library.custom_op("co::f", lambda x, n: x[n:], mutates_args=(), schema="(Tensor(a) x, int n) -> Tensor(a)")
     x = xp.ones(3)
