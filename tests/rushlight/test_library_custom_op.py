@@ -109,6 +109,17 @@ def _write_and_return(x: rl.Tensor, y: rl.Tensor) -> rl.Tensor:
     return x * 3
 
 
+def test_a_graph_breaks_at_an_operator_that_writes_to_a_list():
+    @rl.library.custom_op("co::add", mutates_args=["xs"])
+    def add(xs: list[rl.Tensor], n: float) -> None:
+        for x in xs:
+            x.numpy()[:] += n
+
+    compiled = rl.compile(lambda x: (add([x, x], 2.0), x * 3)[1])
+    x = rl.ones(2)
+    assert (compiled(x).tolist(), x.tolist()) == ([15, 15], [5, 5])
+
+
 def test_an_operator_without_a_fake_implementation_cannot_be_compiled():
     op = sine(rl)
     compiled = rl.compile(lambda x: op(x), backend="eager")

@@ -14,6 +14,7 @@ from rushlight.aten.strided import Tensor
 from rushlight.dynamo.exc import TorchRuntimeError, Unsupported
 from rushlight.dynamo.variables.base import Args, Kwargs, Translator, VariableTracker
 from rushlight.dynamo.variables.constant import ConstantVariable
+from rushlight.library import OpOverload
 
 CREATIONS = {
     "zeros", "ones", "empty", "full", "arange", "eye", "linspace", "rand", "randn", "randint", "randperm", "tensor", "logspace",
@@ -50,6 +51,8 @@ def call_in_graph(
     tx: Translator, target: Any, args: Args, kwargs: Kwargs, op: str = "call_function"
 ) -> VariableTracker:
     """Record an operation as a node. Return the variable of its result, whose metadata come from the fakes."""
+    if isinstance(target, OpOverload) and any(x.is_written and x.is_list for x in target.schema.arguments):
+        raise Unsupported(f"{target} writes to a list of tensors")
     node_args = tuple(arg.as_proxy() for arg in args)
     node_kwargs = {key: arg.as_proxy() for key, arg in kwargs.items()}
     function = target if op == "call_function" else getattr(Tensor, target)
