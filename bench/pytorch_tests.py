@@ -4,9 +4,10 @@
 
 `FOLDER` is the folder `test/` of PyTorch's source, of a version near the installed one, and a file is such as `test_autograd.py`.
 Each file runs on PyTorch and then on rushlight, in processes of its own with limits of time and memory. A test that passes on
-PyTorch is counted. Of a test with many variants (dtypes, devices, parameters) the first few run. What the tests take from
-`torch.testing._internal` comes from the installed PyTorch. There, a name that rushlight does not have is replaced by an empty
-one, and a test that uses such a name fails for a missing name.
+PyTorch is counted. Of a test with many variants (dtypes, devices, parameters) the first few run, those of a dtype that rushlight
+does not have last. What the tests take from `torch.testing._internal` comes from the installed PyTorch. There, a name that
+rushlight does not have is replaced by an empty one, and a test that uses such a name fails for a missing name. `gradcheck` there
+checks backward passes only, also for a test that asks for forward mode or for batched gradients.
 
 A failure is "missing" if a name, an option or an operator is not there, and "other words" if only the text of an error or of a
 warning is another one. Each other failure "means something else": its first line is printed. Needs `pip install expecttest`.
@@ -52,11 +53,13 @@ OTHER_DTYPES = [
     "float8_e5m2fnuz", "float8_e8m0fnu", "float4_e2m1fn_x2",
 ]  # fmt: skip
 COLUMNS = "pass on torch", "pass", "missing", "other words", "means something else", "not collected"
+OF_OTHER_DTYPE = re.compile(rf"_({'|'.join(OTHER_DTYPES)})(?=_|$)")
 SECONDS, GIBIBYTES = 60, 8  # of a test, and of a process
 MISSING = re.compile(
     r"is not in rushlight|has no attribute|unexpected keyword argument|invalid combination of arguments|not implemented|"
     r"No module named|cannot import name|takes \d+ positional|takes from \d+|multiple values for argument|No operator|"
-    r"missing \d+ required|never runs code from a file|but got: lazy|dtype must be a rushlight|there is no operator|no overload"
+    r"missing \d+ required|never runs code from a file|but got: lazy|dtype must be a rushlight|there is no operator|no overload|"
+    r"\bcomplex\b"
 )
 
 
@@ -254,6 +257,16 @@ class OfPyTorch:
         return spec
 
 
+def backward_only(check: Any) -> Any:
+    """PyTorch's helper `gradcheck` or `gradgradcheck`, without the checks of forward mode and of batched gradients."""
+    left_out = dict.fromkeys(
+        ("check_batched_grad", "check_batched_forward_grad", "check_forward_ad", "check_fwd_over_rev"), False
+    )
+    if check.__name__ == "gradcheck":
+        del left_out["check_fwd_over_rev"]
+    return lambda *args, **options: check(*args, **options | left_out)
+
+
 class Result(unittest.TestResult):
     """Keeps the outcome of the last test."""
 
@@ -271,7 +284,7 @@ class Result(unittest.TestResult):
     def addError(self, test: Any, error: Any) -> None:
         kind, value, trace = error
         missing = as_torch._missing(value, trace) if "rushlight" in sys.modules.get("torch", os).__name__ else ""
-        if dtype := re.search(rf"_({'|'.join(OTHER_DTYPES)})(?=_|$)", test.id()):
+        if dtype := OF_OTHER_DTYPE.search(test.id()):
             missing = missing or f"torch.{dtype[1]} is not in rushlight"
         lines = [f"{Path(at.filename).name}:{at.lineno} {at.line}" for at in traceback.extract_tb(trace)]
         theirs = [line for line in lines if line.startswith("test_")]
@@ -287,12 +300,12 @@ class Result(unittest.TestResult):
 
 
 def tests_of(suite: Any, most: int) -> list[unittest.TestCase]:
-    """The tests of a file, of each method the first variants."""
+    """The tests of a file, of each method the first variants, those of a dtype that rushlight does not have last."""
     flat, seen = [], Counter[str]()
     for part in suite:
         flat += tests_of(part, 10**9) if isinstance(part, unittest.TestSuite) else [part]
     kept = []
-    for test in flat:
+    for test in sorted(flat, key=lambda test: bool(OF_OTHER_DTYPE.search(test.id()))):
         method = getattr(test, test._testMethodName, None)
         line = getattr(getattr(method, "__func__", method), "__code__", None)
         base = re.sub(r"_(cpu|meta)(_.*)?$", "", test._testMethodName)
@@ -303,8 +316,8 @@ def tests_of(suite: Any, most: int) -> list[unittest.TestCase]:
     return kept
 
 
-def child(framework: str, file: Path, report: Path, done: set[str], most: int) -> None:
-    """Run the tests of a file, and write a line for each."""
+def child(framework: str, file: Path, report: Path, done: set[str], wanted: set[str] | None, most: int) -> None:
+    """Run the `wanted` tests of a file, or the first variants of all, and write a line for each."""
     resource.setrlimit(resource.RLIMIT_AS, (GIBIBYTES << 30, GIBIBYTES << 30))
     sys.argv, sys.path[0] = [str(file)], str(file.parent)
     os.chdir(tempfile.mkdtemp())
@@ -313,6 +326,9 @@ def child(framework: str, file: Path, report: Path, done: set[str], most: int) -
         sys.meta_path.insert(0, OfPyTorch)
         make_tensor = importlib.import_module("torch.testing._creation").make_tensor
         GIVEN["torch.testing.make_tensor"] = importlib.import_module("torch.testing").make_tensor = make_tensor
+        helpers = importlib.import_module("torch.testing._internal.common_utils")
+        for name in "gradcheck", "gradgradcheck":
+            setattr(helpers, name, backward_only(getattr(helpers, name)))
         vars(importlib.import_module("torch._dynamo.config")).setdefault(
             "suppress_errors", False
         )  # set around each test
@@ -338,8 +354,8 @@ def child(framework: str, file: Path, report: Path, done: set[str], most: int) -
         def say(**words: Any) -> None:
             print(json.dumps(words), file=lines, flush=True)
 
-        for test in tests_of(unittest.defaultTestLoader.loadTestsFromModule(module), most):
-            if (name := test.id()) in done:
+        for test in tests_of(unittest.defaultTestLoader.loadTestsFromModule(module), most if wanted is None else 10**9):
+            if (name := test.id()) in done or wanted is not None and name not in wanted:
                 continue
             say(begin=name)
             result = Result()
@@ -358,13 +374,14 @@ def child(framework: str, file: Path, report: Path, done: set[str], most: int) -
 # The table -----------------------------------------------------------------------------------------------------------
 
 
-def outcomes(framework: str, file: Path, most: int) -> dict[str, dict[str, Any]]:
-    """The outcome of each test of a file. A test that ends its process has failed, and the others go on in a new process."""
+def outcomes(framework: str, file: Path, most: int, wanted: list[str] | None = None) -> dict[str, dict[str, Any]]:
+    """The outcome of each test of a file, or of the `wanted` ones. A test that ends its process has failed, and the others go on
+    in a new process."""
     found: dict[str, dict[str, Any]] = {}
     with tempfile.TemporaryDirectory() as folder:
         report, skipped = Path(folder) / "report", Path(folder) / "done"
         while True:
-            skipped.write_text(json.dumps([*found]))
+            skipped.write_text(json.dumps([[*found], wanted]))
             report.write_text("")
             words = [
                 "--child",
@@ -410,31 +427,33 @@ def main() -> None:
     parser.add_argument("--child", nargs=3, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.child:
-        framework, report, done = given.child
-        wanted = (given.folder / given.files[0]).resolve()
-        child(framework, wanted, Path(report), set(json.loads(Path(done).read_text())), given.variants)
+        framework, report, names = given.child
+        done, wanted = json.loads(Path(names).read_text())
+        file = (given.folder / given.files[0]).resolve()
+        child(framework, file, Path(report), {*done}, wanted and {*wanted}, given.variants)
         return
     kept = json.loads(given.json.read_text()) if given.json and given.json.exists() else {}
-    names, totals, strange = Counter[str](), Counter[str](), list[str]()
+    missing, totals, strange = Counter[str](), Counter[str](), list[str]()
     print("| file | " + " | ".join(COLUMNS) + " |\n|---|" + "---:|" * len(COLUMNS))
     for name in given.files:
         theirs = kept.get(name, {}).get("torch") or outcomes("torch", given.folder / name, given.variants)
-        ours = outcomes("rushlight", given.folder / name, given.variants)
+        passed = [test for test, line in theirs.items() if line["outcome"] == "passed"]
+        ours = outcomes("rushlight", given.folder / name, given.variants, passed)
         kept[name] = {"torch": theirs, "rushlight": ours}
         if given.json:
             given.json.write_text(json.dumps(kept))
         counted = Counter[str]()
-        for test in [test for test, line in theirs.items() if line["outcome"] == "passed"]:
+        for test in passed:
             mine = ours.get(test, {"outcome": "skipped"})
             counted.update([COLUMNS[0], column := column_of(mine)])
             if column == "missing":
-                names[missing_name(mine)] += 1
+                missing[missing_name(mine)] += 1
             elif column == "means something else":
                 strange.append(f"{test}: {mine['kind']}: {mine['said'][:120]} [{mine['at']}]")
         totals += counted
         print(f"| {name} | " + " | ".join(f"{counted[column]:,}" for column in COLUMNS) + " |", flush=True)
     print("| all | " + " | ".join(f"{totals[column]:,}" for column in COLUMNS) + " |\n")
-    print("\n".join(f"{count} {name}" for name, count in names.most_common(60)), "\n")
+    print("\n".join(f"{count} {name}" for name, count in missing.most_common(60)), "\n")
     print("\n".join(strange))
 
 
