@@ -775,13 +775,15 @@ def infer_view_size(sizes: Sequence[int], numel: int) -> tuple[int, ...]:
         return tuple(sizes)
     known = math.prod(size for size in sizes if size != -1)
     if min(sizes, default=0) < -1:
-        raise RuntimeError(f"invalid shape dimension {min(sizes)} in shape {list(sizes)}")
+        dim = next(dim for dim, size in enumerate(sizes) if size < -1)
+        raise RuntimeError(f"invalid shape dimension {sizes[dim]} at index {dim} of shape {list(sizes)}")
     if sizes.count(-1) > 1:
         raise RuntimeError("only one dimension can be inferred")
     if -1 not in sizes or known and numel % known or not known and numel:
         raise RuntimeError(f"shape '{list(sizes)}' is invalid for input of size {numel}")
     if not known:
-        raise RuntimeError(f"cannot reshape tensor of 0 elements into shape {list(sizes)}: -1 could be any size")
+        any_size = "because the unspecified dimension size -1 can be any value and is ambiguous"
+        raise RuntimeError(f"cannot reshape tensor of 0 elements into shape {list(sizes)} {any_size}")
     return tuple(numel // known if size == -1 else size for size in sizes)
 
 

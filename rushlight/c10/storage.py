@@ -109,6 +109,7 @@ class UntypedStorage:
 
     def __init__(self, nbytes: int, device: str = "cpu") -> None:
         self.device_type, self._nbytes = device, nbytes
+        _refuse_overflow(nbytes)
         if device == "cpu":
             try:
                 self._bytes = np.empty(nbytes, np.uint8)
@@ -155,6 +156,7 @@ class UntypedStorage:
 
     def grow(self, nbytes: int) -> None:
         """Enlarge the memory to `nbytes` bytes, if it is smaller. The old bytes are kept."""
+        _refuse_overflow(nbytes)
         if self.device_type != "cpu":
             self._nbytes = max(self._nbytes, nbytes)
         elif nbytes > self.nbytes():
@@ -199,6 +201,12 @@ class UntypedStorage:
 
     def __repr__(self) -> str:
         return f"<rushlight.UntypedStorage of {self.nbytes()} bytes at {self.data_ptr():#x}>"
+
+
+def _refuse_overflow(nbytes: int) -> None:
+    """Source: `aten/src/ATen/EmptyTensor.cpp`, `computeStorageNbytes`."""
+    if nbytes > dtypes.INT64_MAX:
+        raise RuntimeError(f"Storage size calculation overflowed: {nbytes} bytes")
 
 
 class TypedStorage:

@@ -94,9 +94,10 @@ class Native:
 
     @property
     def is_view(self) -> bool:
-        """Whether the result is a view of the first argument. Autograd does not treat the result of `detach` as a view."""
+        """Whether the result is a view of the first argument. Autograd does not treat the result of `detach` as a view,
+        nor a view of another dtype."""
         alias = self.schema.returns[0].alias if self.schema.returns else ""
-        return bool(alias) and "!" not in alias and not self.is_composite and self.schema.name != "detach"
+        return bool(alias) and "!" not in alias and not self.is_composite and self.name not in ("detach", "view.dtype")
 
     @property
     def out(self) -> Argument | None:

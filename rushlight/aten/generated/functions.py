@@ -7924,13 +7924,15 @@ def tensor_unsqueeze_(self, dim=None, **numpy_names):
 Tensor.unsqueeze_ = tensor_unsqueeze_
 
 
-def tensor_view(self, *size, **named):
-    size = int_list(size, "size", named)
-    try:
-        key_set = (self._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(view_op, self, size)
-    return view_op.table[key_set](self, size)
+def tensor_view(self, *args, **kwargs):
+    return resolve(
+        (
+            view_op,
+            view_dtype_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
 
 
 Tensor.view = tensor_view
@@ -13050,6 +13052,7 @@ unfold_op = declare("unfold(Tensor(a) self, int dimension, int size, int step) -
 unsqueeze_op = declare("unsqueeze(Tensor(a) self, int dim) -> Tensor(a)")
 unsqueeze__op = declare("unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)")
 view_op = declare("view(Tensor(a) self, int[] size) -> Tensor(a)")
+view_dtype_op = declare("view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)")
 _unsafe_view_op = declare("_unsafe_view(Tensor self, int[] size) -> Tensor")
 view_as_op = declare("view_as(Tensor(a) self, Tensor other) -> Tensor(a)")
 clone_op = declare("clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor")

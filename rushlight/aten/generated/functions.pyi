@@ -2325,6 +2325,7 @@ unfold_op: OpOverload
 unsqueeze_op: OpOverload
 unsqueeze__op: OpOverload
 view_op: OpOverload
+view_dtype_op: OpOverload
 _unsafe_view_op: OpOverload
 view_as_op: OpOverload
 clone_op: OpOverload

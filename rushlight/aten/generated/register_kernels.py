@@ -68,6 +68,7 @@ implement("unfold", CPU=views.unfold, Meta=views.unfold)
 implement("unsqueeze", CompositeExplicitAutograd=strided.unsqueeze)
 implement("unsqueeze_", CompositeExplicitAutograd=views.unsqueeze_)
 implement("view", CPU=strided.view, Meta=strided.view)
+implement("view.dtype", CPU=views.view_dtype, Meta=views.view_dtype)
 implement("_unsafe_view", CompositeExplicitAutograd=lambda self, size: views.view(self, tuple(size)))
 implement("view_as", CompositeImplicitAutograd=lambda self, other: self.view(other.shape))
 implement("clone", CompositeExplicitAutograd=strided.clone)
@@ -1352,17 +1353,23 @@ implement(
 implement("tensor_split.sections", CompositeImplicitAutograd=tensor_shape.tensor_split)
 implement("tensor_split.indices", CompositeImplicitAutograd=tensor_shape.tensor_split)
 implement(
-    "hsplit.int",
-    CompositeImplicitAutograd=lambda self, sections: self.tensor_split(sections, 0 if self.dim() == 1 else 1),
+    "hsplit.int", CompositeImplicitAutograd=lambda self, sections: tensor_shape.split_along(self, sections, "hsplit")
 )
 implement(
-    "hsplit.array",
-    CompositeImplicitAutograd=lambda self, indices: self.tensor_split(indices, 0 if self.dim() == 1 else 1),
+    "hsplit.array", CompositeImplicitAutograd=lambda self, indices: tensor_shape.split_along(self, indices, "hsplit")
 )
-implement("vsplit.int", CompositeImplicitAutograd=lambda self, sections: self.tensor_split(sections, 0))
-implement("vsplit.array", CompositeImplicitAutograd=lambda self, indices: self.tensor_split(indices, 0))
-implement("dsplit.int", CompositeImplicitAutograd=lambda self, sections: self.tensor_split(sections, 2))
-implement("dsplit.array", CompositeImplicitAutograd=lambda self, indices: self.tensor_split(indices, 2))
+implement(
+    "vsplit.int", CompositeImplicitAutograd=lambda self, sections: tensor_shape.split_along(self, sections, "vsplit")
+)
+implement(
+    "vsplit.array", CompositeImplicitAutograd=lambda self, indices: tensor_shape.split_along(self, indices, "vsplit")
+)
+implement(
+    "dsplit.int", CompositeImplicitAutograd=lambda self, sections: tensor_shape.split_along(self, sections, "dsplit")
+)
+implement(
+    "dsplit.array", CompositeImplicitAutograd=lambda self, indices: tensor_shape.split_along(self, indices, "dsplit")
+)
 implement(
     "vander",
     CompositeImplicitAutograd=lambda x, N, increasing: functions.pow(

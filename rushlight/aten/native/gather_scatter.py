@@ -510,6 +510,8 @@ def index_put_(self: Tensor, indices: Sequence, values: Tensor, accumulate: bool
     Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `_index_put_impl_`."""
     if len(indices) > self.dim():
         raise IndexError(f"too many indices for tensor of dimension {self.dim()} (got {len(indices)})")
+    if not indices:
+        raise RuntimeError("at least one index must be provided")
     warn_if_expanded("index_put_", self)
     mask = None if accumulate else _mask_to_fill(self, indices, values)
     if mask is not None:

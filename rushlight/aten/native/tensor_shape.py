@@ -166,9 +166,25 @@ def diag_embed(self: Tensor, offset: int, dim1: int, dim2: int) -> Tensor:
 
 def tensor_split(self: Tensor, parts: int | Sequence[int], dim: int) -> tuple[Tensor, ...]:
     """So many pieces of almost equal sizes, or pieces between these indices. Source: `TensorShape.cpp`, `tensor_split`."""
+    if not self.dim():
+        raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
     length = self.size(dim)
     if isinstance(parts, int):
         if parts <= 0:
             raise RuntimeError(f"number of sections must be larger than 0, got {parts}")
         parts = [i * (length // parts) + min(i, length % parts) for i in range(1, parts)]
     return tuple(functions.slice(self, dim, start, end) for start, end in zip([0, *parts], [*parts, length]))
+
+
+def split_along(self: Tensor, parts: int | Sequence[int], name: str) -> tuple[Tensor, ...]:
+    """`hsplit`, `vsplit` and `dsplit`: pieces of equal sizes, or between indices, along columns, rows or the third dimension.
+    Source: `TensorShape.cpp`, `hsplit`."""
+    least = "hvd".index(name[0]) + 1
+    if self.dim() < least:
+        got = f"but got a tensor with {self.dim()} dimensions!"
+        raise RuntimeError(f"torch.{name} requires a tensor with at least {least} dimension, {got}")
+    dim = {"hsplit": min(self.dim() - 1, 1), "vsplit": 0, "dsplit": 2}[name]
+    if isinstance(parts, int) and (parts < 1 or self.size(dim) % parts):
+        size = f"the size of the dimension {self.size(dim)} is not divisible by the split_size {parts}!"
+        raise RuntimeError(f"torch.{name} attempted to split along dimension {dim}, but {size}")
+    return functions.tensor_split(self, parts, dim)

@@ -1,6 +1,6 @@
 """PyTorch's other views, made from those of `strided.py` or by the same kind of arithmetic.
 
-In PyTorch: `aten/src/ATen/native/TensorShape.cpp`. Left out: views of another dtype and of the real or imaginary part.
+In PyTorch: `aten/src/ATen/native/TensorShape.cpp`. Left out: views of the real or imaginary part.
 
 Composite views (`CompositeImplicitAutograd`) call other operators through the dispatcher, so that autograd and modes
 record these operators. The other views compute the metadata directly.
@@ -21,7 +21,7 @@ from rushlight.aten.iterator import cached
 from rushlight.aten.strided import META, Size, Tensor, plain_alias, size_of, wrap_dim
 from rushlight.c10 import dispatch
 from rushlight.c10.dispatch import BIT, TENSOR_KEYS, local
-from rushlight.c10.dtypes import INTEGRAL
+from rushlight.c10.dtypes import INTEGRAL, dtype
 from rushlight.c10.exception import warn_once
 from rushlight.c10.fast_paths import Cache, fast_form_of, fastest
 from rushlight.c10.memory_formats import contiguous_format
@@ -171,6 +171,30 @@ def t(self: Tensor) -> Tensor:
     if self.dim() > 2:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {self.dim()}D")
     return alias(self)
+
+
+def view_dtype(self: Tensor, dtype: dtype) -> Tensor:
+    """The same bytes as elements of another type. If its size in bytes differs, the last size does too.
+    Source: `aten/src/ATen/native/TensorConversions.cpp`, `view_dtype`."""
+    sizes, strides, offset = [*self._sizes], [*self._strides], self._storage_offset
+    old, new = self.dtype.itemsize, dtype.itemsize
+    if old != new:
+        to_view = f"to view {self.dtype.type_name} as {dtype.type_name} (different element sizes)"
+        if not sizes:
+            raise RuntimeError(f"self.dim() cannot be 0 {to_view}")
+        if strides[-1] != 1:
+            raise RuntimeError(f"self.stride(-1) must be 1 {to_view}, but got {strides[-1]}")
+        ratio = max(old, new) // min(old, new)
+        parts = {"self.size(-1)": sizes[-1], "self.storage_offset()": offset}
+        parts |= {f"self.stride({dim})": stride for dim, stride in enumerate(strides[:-1])}
+        for part, value in parts.items():
+            if new > old and value % ratio:
+                raise RuntimeError(f"{part} must be divisible by {ratio} {to_view}, but got {value}")
+        sizes[-1], offset = sizes[-1] * old // new, offset * old // new
+        strides[:-1] = [stride * old // new for stride in strides[:-1]]
+    view = plain_alias(self, size_of(sizes), tuple(strides), offset)
+    view.dtype = dtype
+    return view
 
 
 def movedim(self: Tensor, source: int | Sequence[int], destination: int | Sequence[int]) -> Tensor:
@@ -372,18 +396,26 @@ def unbind(self: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
 
 def broadcast_shapes(*shapes: int | Sequence[int]) -> Size:
     """The sizes to which tensors of these shapes broadcast."""
-    sizes = ()
-    for shape in shapes:
-        if shape is not None:  # PyTorch skips a None
-            sizes = strided.infer_size(sizes, tuple(map(index, _dims(shape))))
-        if min(sizes, default=0) < 0:
+    given = [() if shape is None else tuple(map(index, _dims(shape))) for shape in shapes]  # PyTorch skips a None
+    sizes: tuple[int, ...] = (1,) * max(map(len, given), default=0)
+    for number, shape in enumerate(given):
+        for dim in range(-1, -len(shape) - 1, -1):
+            if shape[dim] not in (1, sizes[dim]) and sizes[dim] != 1:
+                fits = f"at index {number} had {shape}; but expected shape should be broadcastable to {list(sizes)}"
+                raise RuntimeError(
+                    f"Attempting to broadcast a dimension of length {shape[dim]} at {dim}! Mismatching argument {fits}"
+                )
+        if min(shape, default=0) < 0:
             raise ValueError(f"Attempting to broadcast a dimension with negative length! The shape is {shape}")
+        sizes = strided.infer_size(sizes, shape)
     return size_of(sizes)
 
 
 def broadcast_tensors(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
     """The tensors, expanded to the sizes to which they broadcast."""
-    sizes = broadcast_shapes(*(tensor.shape for tensor in tensors))
+    sizes: Sequence[int] = ()
+    for tensor in tensors:
+        sizes = strided.infer_size(sizes, tensor.shape)
     return tuple(tensor if tensor.shape == sizes else tensor.expand(sizes) for tensor in tensors)
 
 
