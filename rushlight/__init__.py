@@ -85,7 +85,7 @@ _attention.load_library = _load_library
 # Last, because these names hide Python's own.
 bool = _dtypes.bool_
 promote_types, result_type = _dtypes.promote_any, _dtypes.common_dtype
-half, float, double, int, long = float16, float32, float64, int32, int64
+half, float, double, short, int, long = float16, float32, float64, int16, int32, int64
 
 newaxis = None
 
@@ -94,7 +94,7 @@ for _dtype in _dtypes.ALL:  # x.long(), x.float() and so on
     setattr(Tensor, _dtype.type_name.lower(), _partialmethod(Tensor.to, _dtype))
 Tensor.cpu = _partialmethod(Tensor.to, "cpu")
 
-__all__ = ["bool", "half", "float", "double", "int", "long", "ops", "e", "inf", "nan", "newaxis", "pi"]
+__all__ = ["bool", "half", "float", "double", "short", "int", "long", "ops", "e", "inf", "nan", "newaxis", "pi"]
 __all__ += [
     name
     for name, value in [*globals().items()]

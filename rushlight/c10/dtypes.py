@@ -1,8 +1,8 @@
 """Element types and type promotion.
 
 PyTorch declares the types in `c10/core/ScalarType.h` and computes the type of a result in
-`aten/src/ATen/native/TypeProperties.cpp`. Rushlight has nine types. Left out: `int16` and the other
-unsigned integers, the 8-bit floats, complex and quantised types.
+`aten/src/ATen/native/TypeProperties.cpp`. Rushlight has ten types. Left out: the other unsigned
+integers, the 8-bit floats, complex and quantised types.
 
 numpy has no bfloat16. The package `ml_dtypes` adds it. It is imported when the first bfloat16 tensor needs an array.
 
@@ -18,7 +18,7 @@ import numpy as np
 from rushlight.c10 import fast_paths
 
 __all__ = [
-    "dtype", "uint8", "int8", "int32", "int64", "float16", "bfloat16", "float32", "float64", "promote_types", "result_type",
+    "dtype", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64", "promote_types", "result_type",
     "can_cast", "get_default_dtype", "set_default_dtype",
 ]  # fmt: skip
 
@@ -73,9 +73,10 @@ float32 = dtype("float32", "Float", FLOATING)
 float64 = dtype("float64", "Double", FLOATING)
 bfloat16 = dtype("bfloat16", "BFloat16", FLOATING)  # float32 without the lower 16 bits
 int8 = dtype("int8", "Char", INTEGRAL)
+int16 = dtype("int16", "Short", INTEGRAL)
 
 # An extension in C++ knows a type by its position.
-ALL = (bool_, uint8, int32, int64, float16, float32, float64, bfloat16, int8)
+ALL = (bool_, uint8, int32, int64, float16, float32, float64, bfloat16, int8, int16)
 REDUCED_FLOATING = (float16, bfloat16)  # computed in float32. Source: `c10/core/ScalarType.h`, `isReducedFloatingType`
 _FROM_NUMPY = {dtype.numpy: dtype for dtype in ALL if dtype is not bfloat16}
 PYTHON_DTYPES = {float: float64, int: int64, bool: bool_}
@@ -218,13 +219,12 @@ def result_type(*operands) -> dtype:
 
 
 def promote_any(a: dtype, b: dtype) -> dtype:
-    """`promote_types`, also for `float16` with `bfloat16`. It is `rl.promote_types`.
-
-    Raises `TypeError` for `uint8` with `int8`, which give `int16` in PyTorch: rushlight has no `int16`."""
+    """`promote_types`, also for `float16` with `bfloat16` and for `uint8` with `int8`, neither of which can hold the numbers of
+    the other. It is `rl.promote_types`."""
     if a is not b and a in REDUCED_FLOATING and b in REDUCED_FLOATING:
         return float32
     if {a, b} == {uint8, int8}:
-        raise TypeError("uint8 with int8 is int16, which rushlight leaves out: convert one of them to int32")
+        return int16
     return promote_types(a, b)
 
 

@@ -13,10 +13,10 @@
 
 namespace rl {
 
-enum class dtype : int32_t { bool_, uint8, int32, int64, float16, float32, float64, bfloat16, int8 };
+enum class dtype : int32_t { bool_, uint8, int32, int64, float16, float32, float64, bfloat16, int8, int16 };
 
 inline const char* name_of(dtype type) {
-  const char* names[] = {"Bool", "Byte", "Int", "Long", "Half", "Float", "Double", "BFloat16", "Char"};
+  const char* names[] = {"Bool", "Byte", "Int", "Long", "Half", "Float", "Double", "BFloat16", "Char", "Short"};
   return names[static_cast<int>(type)];
 }
 

@@ -109,13 +109,13 @@ def test_a_capsule_is_taken_once():
 def test_what_rushlight_lacks_is_refused_and_given_back():
     for refused in (
         torch.zeros(2, dtype=torch.complex64),
-        torch.zeros(2, dtype=torch.int16),
+        torch.zeros(2, dtype=torch.uint16),
         np.arange(4)[::-1],
     ):
         with pytest.raises(BufferError):
             rl.from_dlpack(refused)
     freed = []
-    array = np.arange(4, dtype=np.int16)
+    array = np.arange(4, dtype=np.uint16)
     weakref.finalize(array, freed.append, True)
     with pytest.raises(BufferError):
         rl.from_dlpack(array)
