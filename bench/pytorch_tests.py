@@ -31,6 +31,7 @@ import tempfile
 import traceback
 import unittest
 from collections import Counter
+from contextlib import nullcontext
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -48,7 +49,7 @@ OF_PYTORCH = (
     "torch.utils._import_utils",
 )
 OTHER_DTYPES = [
-    "int16", "uint16", "uint32", "uint64", "short", "complex32", "complex64", "complex128", "cfloat", "cdouble", "chalf",
+    "uint16", "uint32", "uint64", "complex32", "complex64", "complex128", "cfloat", "cdouble", "chalf",
     "quint8", "qint8", "qint32", "quint4x2", "quint2x4", "float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz",
     "float8_e5m2fnuz", "float8_e8m0fnu", "float4_e2m1fn_x2",
 ]  # fmt: skip
@@ -60,7 +61,7 @@ MISSING = re.compile(
     r"is not in rushlight|has no attribute|unexpected keyword argument|invalid combination of arguments|not implemented|"
     r"No module named|cannot import name|takes \d+ positional|takes from \d+|multiple values for argument|No operator|"
     r"missing \d+ required|never runs code from a file|but got: lazy|dtype must be a rushlight|there is no operator|no overload|"
-    r"\bcomplex\b"
+    r"\bcomplex\b|leaves out"
 )
 
 
@@ -130,6 +131,12 @@ def _finfo(dtype: Any) -> Any:
 
 # What PyTorch's helpers need when they are imported
 GIVEN = {"torch._C._get_privateuse1_backend_name": lambda: "privateuseone", "torch.finfo": _finfo}
+
+
+def _force_original_view_tracking(mode: bool) -> Any:
+    if mode:
+        raise AttributeError("torch.autograd._force_original_view_tracking is not in rushlight")
+    return nullcontext()  # what rushlight does
 
 
 def other_dtype(name: str) -> Any:
@@ -345,9 +352,9 @@ def child(framework: str, file: Path, report: Path, done: set[str], wanted: set[
             setattr(helpers, name, backward_only(getattr(helpers, name)))
         kind = importlib.import_module("torch.testing._internal.common_device_type").ops
         kind._parametrize_test = or_none(kind._parametrize_test)
-        vars(importlib.import_module("torch._dynamo.config")).setdefault(
-            "suppress_errors", False
-        )  # set around each test
+        # what PyTorch's tests set before or after each of them
+        vars(importlib.import_module("torch._dynamo.config")).setdefault("suppress_errors", False)
+        importlib.import_module("torch.autograd")._force_original_view_tracking = _force_original_view_tracking
     import torch
 
     module = sys.modules["__main__"] = sys.modules[file.stem] = ModuleType(file.stem)
@@ -484,7 +491,8 @@ def column_of(mine: dict[str, Any]) -> str:
 
 def missing_name(mine: dict[str, Any]) -> str:
     said = mine["missing"] or mine["said"]
-    return match[0] if (match := re.search(r"[\w.]+(?= is not in rushlight)", said)) else said[:100]
+    named = re.search(r"[\w.]+(?= is not in rushlight)|(?<=it uses )[\w.]+", said)
+    return named[0] if named else said[:100]
 
 
 if __name__ == "__main__":

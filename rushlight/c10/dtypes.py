@@ -18,8 +18,8 @@ import numpy as np
 from rushlight.c10 import fast_paths
 
 __all__ = [
-    "dtype", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64", "promote_types", "result_type",
-    "can_cast", "get_default_dtype", "set_default_dtype",
+    "dtype", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64", "promote_types",
+    "result_type", "can_cast", "get_default_dtype", "set_default_dtype",
 ]  # fmt: skip
 
 BOOLEAN, INTEGRAL, FLOATING = range(3)
