@@ -61,7 +61,7 @@ MISSING = re.compile(
     r"is not in rushlight|has no attribute|unexpected keyword argument|invalid combination of arguments|not implemented|"
     r"No module named|cannot import name|takes \d+ positional|takes from \d+|multiple values for argument|No operator|"
     r"missing \d+ required|never runs code from a file|but got: lazy|dtype must be a rushlight|there is no operator|no overload|"
-    r"\bcomplex\b|leaves out"
+    r"\bcomplex\b|leaves out|left out"
 )
 
 
@@ -267,12 +267,14 @@ class OfPyTorch:
 
 def backward_only(check: Any) -> Any:
     """PyTorch's helper `gradcheck` or `gradgradcheck`, without the checks of forward mode and of batched gradients."""
-    left_out = dict.fromkeys(
-        ("check_batched_grad", "check_batched_forward_grad", "check_forward_ad", "check_fwd_over_rev"), False
-    )
-    if check.__name__ == "gradcheck":
-        del left_out["check_fwd_over_rev"]
-    return lambda *args, **options: check(*args, **options | left_out)
+    left_out = ["check_forward_ad", "check_batched_forward_grad", "check_fwd_over_rev"]
+
+    def checked(*args: Any, **options: Any) -> bool:
+        wanted = [name for name in left_out if options.pop(name, False)]
+        Result.unchecked += wanted
+        return check(*args, **options | {"check_batched_grad": False})
+
+    return checked
 
 
 def or_none(parametrize: Any) -> Any:
@@ -292,6 +294,7 @@ class Result(unittest.TestResult):
     """Keeps the outcome of the last test."""
 
     outcome: dict[str, Any]
+    unchecked: list[str] = []  # what the test asked `gradcheck` for, in vain
 
     def addSuccess(self, test: Any) -> None:
         self.outcome = {"outcome": "passed"}
@@ -305,6 +308,8 @@ class Result(unittest.TestResult):
     def addError(self, test: Any, error: Any) -> None:
         kind, value, trace = error
         missing = as_torch._missing(value, trace) if "rushlight" in sys.modules.get("torch", os).__name__ else ""
+        if self.unchecked and not missing and kind.__name__ != "GradcheckError":
+            missing = f"torch.autograd.gradcheck({self.unchecked[0]}=True) is not in rushlight"
         if dtype := OF_OTHER_DTYPE.search(test.id()):
             missing = missing or f"torch.{dtype[1]} is not in rushlight"
         lines = [f"{Path(at.filename).name}:{at.lineno} {at.line}" for at in traceback.extract_tb(trace)]
@@ -382,6 +387,7 @@ def child(framework: str, file: Path, report: Path, done: set[str], wanted: set[
                 continue
             say(begin=name)
             result = Result()
+            Result.unchecked = []
             signal.alarm(SECONDS)
             try:
                 test.run(result)
