@@ -250,17 +250,17 @@ class Loader:
 
 
 class OfPyTorch:
-    """Finds PyTorch's helpers of tests in the installed PyTorch, after rushlight has been installed as `torch`."""
+    """Finds PyTorch's helpers of tests in the installed PyTorch, after rushlight has been installed as `torch`, and the tests
+    that a file imports from other files of its folder."""
 
     @staticmethod
     def find_spec(name: str, path: Any = None, target: Any = None) -> Any:
-        if not name.startswith(OF_PYTORCH):
-            return None
-        place = as_torch._torch_folder().joinpath(*name.split(".")[1:])
+        helper, parts = name.startswith(OF_PYTORCH), name.split(".")
+        place = as_torch._torch_folder().joinpath(*parts[1:]) if helper else Path(sys.path[0]).joinpath(*parts)
         file, package = (place / "__init__.py", True) if place.is_dir() else (place.with_suffix(".py"), False)
         if not file.exists():
             return None
-        spec = importlib.machinery.ModuleSpec(name, Loader(str(file), True), is_package=package)
+        spec = importlib.machinery.ModuleSpec(name, Loader(str(file), helper), is_package=package)
         spec.submodule_search_locations = [str(place)] if package else None
         return spec
 

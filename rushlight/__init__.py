@@ -29,6 +29,7 @@ except ModuleNotFoundError:
 # name: `rl.strided` is `rushlight.aten.strided`.
 # ruff: noqa: F401, F403, F405
 from rushlight import _C, amp, aten, autograd, backends, c10, library, linalg, nn, optim, serialization, utils
+from rushlight.amp import GradScaler
 from rushlight.amp.autocast_mode import *
 from rushlight.aten import indexing as _indexing  # gives `Tensor` its brackets
 from rushlight.aten.dlpack import *
@@ -48,6 +49,7 @@ from rushlight.backends import *
 from rushlight.c10 import dtypes as _dtypes
 from rushlight.c10.cuda.caching_allocator import OutOfMemoryError
 from rushlight.c10.dtypes import *
+from rushlight.c10.exception import *
 from rushlight.c10.memory_formats import *
 from rushlight.c10.qschemes import *
 from rushlight.c10.storage import *
@@ -94,7 +96,22 @@ for _dtype in _dtypes.ALL:  # x.long(), x.float() and so on
     setattr(Tensor, _dtype.type_name.lower(), _partialmethod(Tensor.to, _dtype))
 Tensor.cpu = _partialmethod(Tensor.to, "cpu")
 
-__all__ = ["bool", "half", "float", "double", "short", "int", "long", "ops", "e", "inf", "nan", "newaxis", "pi"]
+__all__ = [
+    "bool",
+    "half",
+    "float",
+    "double",
+    "short",
+    "int",
+    "long",
+    "ops",
+    "e",
+    "inf",
+    "nan",
+    "newaxis",
+    "pi",
+    "GradScaler",
+]
 __all__ += [
     name
     for name, value in [*globals().items()]
@@ -103,6 +120,7 @@ __all__ += [
 for _module in (
     "aten.strided", "aten.functional", "aten.dlpack", "aten.generated.functions", "aten.native.creation", "aten.native.random",
     "aten.native.views", "aten.parallel", "aten.printing", "amp.autocast_mode", "autograd.anomaly_mode", "autograd.grad_mode",
-    "backends", "c10.dtypes", "c10.memory_formats", "c10.qschemes", "c10.storage", "c10.type_info", "serialization",
+    "backends", "c10.dtypes", "c10.exception", "c10.memory_formats", "c10.qschemes", "c10.storage", "c10.type_info",
+    "serialization",
 ):  # fmt: skip
     __all__ += sys.modules[f"rushlight.{_module}"].__all__

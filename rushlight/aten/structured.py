@@ -349,7 +349,8 @@ def resize_output(out: Tensor, sizes: Sequence[int], strides: Sequence[int] | No
 
 def warn_resized(out: Tensor, sizes: Sequence[int]) -> None:
     shapes = f"it had shape {list(out.shape)}, which does not match the required output shape {list(sizes)}"
-    remedy = "To have it resized, empty it before: out.resize_(0)"
+    remedy = "This behavior is deprecated, and in a future PyTorch release outputs will not be resized unless they have zero "
+    remedy += "elements. To have it resized, empty it before: out.resize_(0)"
     warn(f"An output with one or more elements was resized since {shapes}. {remedy}")
 
 

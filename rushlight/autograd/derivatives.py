@@ -67,6 +67,13 @@ def rsub_scalar(number: Scalar, x: Tensor) -> Tensor:
     return functions.full_like(x, number) - x if local.grad_enabled else number - x
 
 
+def atan2_backward(grad: Tensor, self: Tensor, other: Tensor) -> tuple[Tensor, Tensor]:
+    """Both gradients are 0 at the origin. Source: `torch/csrc/autograd/FunctionsManual.cpp`, `atan2_backward`."""
+    square = self * self + other * other
+    recip = functions.masked_fill(square.reciprocal(), square.eq(0), 0.0)
+    return grad * other * recip, grad * -self * recip
+
+
 def detach_result(result: Tensor) -> Tensor:
     """A saved result that is not differentiated, without the node that `unpack` gave it."""
     return result.detach() if local.grad_enabled else result

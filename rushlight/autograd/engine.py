@@ -543,7 +543,7 @@ def _roots(tensors: Sequence[Tensor | GradientEdge], grads: Any) -> tuple[list[E
                 raise RuntimeError("grad can be implicitly created only for scalar outputs")
             grad = functions.ones_like(tensor)
         elif grad.shape != tensor.shape:
-            shapes = f"a shape of {list(grad.shape)} and output[{i}] has a shape of {list(tensor.shape)}."
+            shapes = f"a shape of torch.Size({list(grad.shape)}) and output[{i}] has a shape of torch.Size({list(tensor.shape)})."
             raise RuntimeError(f"Mismatch in shape: grad_output[{i}] has {shapes}")
         if edge.node is None:
             raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")

@@ -52,7 +52,11 @@ class FunctionCtx(Node):
         unpack(self, None)  # raises if they were freed
         return tuple([None if entry is None else unpack_saved(entry, self) for entry in self.saved])
 
-    saved_variables = saved_tensors  # its name before tensors and variables were one
+    @property
+    def saved_variables(self) -> tuple[Tensor | None, ...]:
+        """The name of `saved_tensors` before tensors and variables were one."""
+        warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning)
+        return self.saved_tensors
 
     def release_variables(self) -> None:
         self.saved, self.released = (), True

@@ -179,9 +179,17 @@ def check_undefined(function: Callable, inputs: Sequence[Any], checked: Sequence
         try:
             check_zero(outputs, checked, problem)
         except GradcheckError:
+            _warn_of_undefined()
             raise
         except RuntimeError as error:
+            _warn_of_undefined()
             raise GradcheckError("Expected backward function to handle undefined output grads.") from error
+
+
+def _warn_of_undefined() -> None:
+    """Source: `torch/autograd/gradcheck.py`, `warn_bc_breaking`."""
+    problem = "Backwards compatibility: New undefined gradient support checking feature is enabled by default"
+    warn(f"{problem}, but it may break existing callers: check_undefined_grad=False turns it off.")
 
 
 def gradgradcheck(

@@ -558,6 +558,8 @@ class saved_tensors_hooks:
         local.saved_tensors_hooks.append((self.pack_hook, self.unpack_hook))
 
     def __exit__(self, *_: object) -> None:
+        if not local.saved_tensors_hooks:
+            raise RuntimeError("saved_tensors_hooks: the block was left already")
         local.saved_tensors_hooks.pop()
 
 

@@ -2,10 +2,13 @@
 
 import sys
 import warnings
-from functools import cache
 from pathlib import Path
 
+__all__ = ["is_warn_always_enabled", "set_warn_always"]
+
 PACKAGE = str(Path(__file__).parents[1] / "_")[:-1]
+_given: set[str] = set()
+_always = False
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
@@ -19,7 +22,18 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
     warnings.warn(message, category, stacklevel=stacklevel)
 
 
-@cache
 def warn_once(message: str) -> None:
     """Give this warning if it was not given before in this process."""
-    warn(message)
+    if _always or message not in _given:
+        _given.add(message)
+        warn(message)
+
+
+def set_warn_always(b: bool, /) -> None:
+    """Give each warning of `warn_once` every time, or once. Source: `torch/__init__.py`, `set_warn_always`."""
+    global _always
+    _always = b
+
+
+def is_warn_always_enabled() -> bool:
+    return _always

@@ -58,6 +58,10 @@ class Size(tuple[int, ...]):
         return reversed(tuple(self))  # faster than through `__getitem__`
 
     def __add__(self, other: tuple) -> Size:
+        if not isinstance(other, tuple):
+            if hasattr(other, "__radd__"):
+                return NotImplemented
+            raise TypeError(f"can only concatenate tuple (not {type(other).__name__}) to torch.Size")
         return size_of(tuple.__add__(self, other))
 
     def __radd__(self, other: tuple) -> Size:

@@ -394,6 +394,12 @@ def create_selective_checkpoint_contexts(
         return func in policy_fn_or_list
 
     policy = is_one_of if isinstance(policy_fn_or_list, list) else policy_fn_or_list
+    if not callable(policy):
+        raise TypeError("policy_fn_or_list must be either a function or a list of ops.")
+    for op in policy_fn_or_list if isinstance(policy_fn_or_list, list) else ():
+        if not isinstance(op, Operator):
+            problem = f"Expected op in `op_list` to be an OpOverload but got: {op} of type {type(op)}."
+            raise ValueError(f"{problem} Please update the OpOverloadPacket to a specific OpOverload: {op}.default")
     cache: Cache = {}
     return _RunMode(cache, partial(call_first, policy=policy)), _RunMode(cache, call_again)
 

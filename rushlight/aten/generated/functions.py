@@ -55,14 +55,14 @@ __all__ = [
     "randint", "randint_like", "randn", "randn_like", "randperm", "range", "ravel", "real", "reciprocal", "reciprocal_",
     "relu", "relu_", "remainder", "renorm", "repeat_interleave", "reshape", "resize_as_", "resolve_conj", "rms_norm",
     "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell", "roll", "rot90", "round", "round_", "row_stack", "rrelu",
-    "rrelu_", "rsqrt", "rsqrt_", "rsub", "scatter", "scatter_add", "scatter_reduce", "searchsorted", "select",
-    "select_scatter", "selu", "selu_", "sgn", "sigmoid", "sigmoid_", "sign", "signbit", "sin", "sin_", "sinc", "sinc_",
-    "sinh", "sinh_", "slice_scatter", "softmax", "sort", "split", "split_with_sizes", "sqrt", "sqrt_", "square",
-    "square_", "squeeze", "stack", "std", "std_mean", "sub", "subtract", "sum", "swapaxes", "swapdims", "t", "take",
-    "tan", "tan_", "tanh", "tanh_", "tensor_split", "threshold", "threshold_", "tile", "topk", "transpose", "trapezoid",
-    "trapz", "tril", "tril_indices", "triplet_margin_loss", "triu", "triu_indices", "true_divide", "trunc", "trunc_",
-    "unbind", "unflatten", "unsqueeze", "vander", "var", "var_mean", "vdot", "vsplit", "vstack", "where", "xlogy",
-    "xlogy_", "zero_", "zeros", "zeros_like",
+    "rrelu_", "rsqrt", "rsqrt_", "rsub", "scalar_tensor", "scatter", "scatter_add", "scatter_reduce", "searchsorted",
+    "select", "select_scatter", "selu", "selu_", "sgn", "sigmoid", "sigmoid_", "sign", "signbit", "sin", "sin_", "sinc",
+    "sinc_", "sinh", "sinh_", "slice_scatter", "softmax", "sort", "split", "split_with_sizes", "sqrt", "sqrt_",
+    "square", "square_", "squeeze", "stack", "std", "std_mean", "sub", "subtract", "sum", "swapaxes", "swapdims", "t",
+    "take", "tan", "tan_", "tanh", "tanh_", "tensor_split", "threshold", "threshold_", "tile", "topk", "transpose",
+    "trapezoid", "trapz", "tril", "tril_indices", "triplet_margin_loss", "triu", "triu_indices", "true_divide", "trunc",
+    "trunc_", "unbind", "unflatten", "unsqueeze", "vander", "var", "var_mean", "vdot", "vsplit", "vstack", "where",
+    "xlogy", "xlogy_", "zero_", "zeros", "zeros_like",
 ]  # fmt: skip
 
 
@@ -493,6 +493,14 @@ def full_like(
     return leaf(
         full_like_op.table[key_set](input, fill_value, dtype, layout, device, pin_memory, memory_format), requires_grad
     )
+
+
+def scalar_tensor(s, *, dtype=None, layout=None, device=None, pin_memory=None, requires_grad=False):
+    if dtype is not None:
+        dtype = as_dtype(dtype)
+    if s.__class__ not in PLAIN_NUMBERS:
+        check_numbers("scalar_tensor", s=s)
+    return leaf(invoke(scalar_tensor_op, s, dtype, layout, device, pin_memory), requires_grad)
 
 
 def linspace(*args, **kwargs):
@@ -13111,6 +13119,9 @@ full_op = declare(
 full_out_op = declare("full.out(int[] size, Scalar fill_value, *, Tensor(a!) out) -> Tensor(a!)")
 full_like_op = declare(
     "full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"
+)
+scalar_tensor_op = declare(
+    "scalar_tensor(Scalar s, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
 )
 linspace_op = declare(
     "linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"

@@ -199,6 +199,15 @@ def full_like(
     memory_format: _memory_format | None = None,
     requires_grad: _bool = False,
 ) -> Tensor: ...
+def scalar_tensor(
+    s: Number,
+    *,
+    dtype: _dtype | None = None,
+    layout: _layout | None = None,
+    device: _device | _str | None = None,
+    pin_memory: _bool | None = None,
+    requires_grad: _bool = False,
+) -> Tensor: ...
 @overload
 def linspace(
     start: Number,
@@ -2353,6 +2362,7 @@ eye_m_out_op: OpOverload
 full_op: OpOverload
 full_out_op: OpOverload
 full_like_op: OpOverload
+scalar_tensor_op: OpOverload
 linspace_op: OpOverload
 linspace_out_op: OpOverload
 linspace_Tensor_Tensor_op: OpOverload

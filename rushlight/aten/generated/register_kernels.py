@@ -161,6 +161,13 @@ implement(
     ),
 )
 implement(
+    "scalar_tensor",
+    CompositeExplicitAutograd=lambda s, dtype, layout, device, pin_memory: functions.full(
+        (), s, dtype=dtype or creation.get_default_dtype(), device=device
+    ),
+    factory=True,
+)
+implement(
     "linspace",
     CompositeExplicitAutograd=lambda start, end, steps, dtype, layout, device, pin_memory: creation.linspace(
         start, end, steps, creation._new((0,), dtype, device)

@@ -364,7 +364,7 @@ def frombuffer(buffer, *, dtype: dtype, count: int = -1, offset: int = 0, requir
         requested = f"requested buffer length ({count} * {size} bytes) after offset ({offset} bytes)"
         raise ValueError(f"{requested} must not be greater than actual buffer length ({length} bytes)")
     if view.readonly:
-        warn_once("The buffer is not writable, but the tensor on its memory is; copy it first")
+        warn_once("The given buffer is not writable, and PyTorch does not support non-writable tensors: copy it")
     return leaf(_share(np.frombuffer(buffer, dtype.numpy, count, offset)), requires_grad)
 
 
@@ -416,6 +416,11 @@ class tensortype(type):
     is_cuda: bool
     is_sparse, layout = False, strided.strided_layout
 
+    def __new__(kind, name: str, bases: tuple, space: dict) -> "tensortype":
+        if bases:
+            raise TypeError(f"type '{bases[0].__module__}.{bases[0].__name__}' is not an acceptable base type")
+        return super().__new__(kind, name, bases, space)
+
     def __call__(cls, *args, **options) -> Tensor:
         return _legacy_new(cls.available().dtype, args, **options)
 
@@ -456,7 +461,8 @@ def tensor_type(self: Tensor, dtype: Any = None, non_blocking: bool = False, **_
 
 def set_default_tensor_type(t: Any, /) -> None:
     """Set the default dtype by a type of tensors. Source: `torch/csrc/tensor/python_tensor.cpp`."""
-    warn_once("set_default_tensor_type() is deprecated: use set_default_dtype() and set_default_device()")
+    instead = "please use torch.set_default_dtype() and torch.set_default_device() as alternatives"
+    warn_once(f"torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, {instead}.")
     kind = TENSOR_TYPES.get(t, t)
     if not isinstance(kind, tensortype):
         raise TypeError("invalid type object: only floating-point types are supported as the default type")
@@ -534,7 +540,7 @@ def from_numpy(array: np.ndarray) -> Tensor:
     if not isinstance(array, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
     if not array.flags.writeable:
-        warn_once("The array is not writable, but the tensor on its memory is; .copy() it first")
+        warn_once("The given NumPy array is not writable, and PyTorch does not support non-writable tensors: copy it")
     return _share(array)
 
 

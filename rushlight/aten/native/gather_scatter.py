@@ -655,7 +655,7 @@ def one_hot(self: Tensor, num_classes: int = -1) -> Tensor:
 
 def warn_if_expanded(name: str, self: Tensor) -> None:
     if 0 in self.stride() and strided.has_internal_overlap(self.shape, self.stride()):
-        warn(f"{name} on an expanded tensor is deprecated; clone() it first")
+        warn(f"Use of {name} on expanded tensors is deprecated. Please clone() the tensor before.")
 
 
 def broadcast_copy(self: Tensor, mask: Tensor) -> Tensor:

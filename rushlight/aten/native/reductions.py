@@ -202,17 +202,18 @@ def meta_var(self: Tensor, dims: Dims, correction: Scalar | None, keepdim: bool)
     return Output(reduced_sizes(self.shape, dims, keepdim), None, self.dtype)
 
 
-def variance(self: Tensor, dims: Dims, correction: Scalar | None, keepdim: bool) -> np.ndarray:
+def variance(self: Tensor, dims: Dims, correction: Scalar | None, keepdim: bool, name: str = "var") -> np.ndarray:
     """The sum of the squared distances from the mean, in double precision, divided by the number of elements minus `correction`
     (by default 1)."""
     array = self._array.astype(np.float64, copy=False)
-    degrees = count(self, dims) - (1 if correction is None else correction)
-    if degrees <= 0:
-        warn("std and var: degrees of freedom is <= 0: correction should be less than the number of elements")
+    freedom = count(self, dims) - (1 if correction is None else correction)
+    if freedom <= 0:
+        problem = "degrees of freedom is <= 0. Correction should be strictly less than the reduction factor"
+        warn(f"{name}(): {problem} (input numel divided by output numel).")
     with np.errstate(divide="ignore", invalid="ignore"):
         distances = array - np.true_divide(array.sum(axes(self, dims), keepdims=True), count(self, dims))
         squares = (distances * distances).sum(axes(self, dims), keepdims=keepdim)
-        return np.true_divide(squares, max(degrees, 0))
+        return np.true_divide(squares, max(freedom, 0))
 
 
 @partial(Structured, meta_var, casts=True)
@@ -222,14 +223,15 @@ def var_correction(self: Tensor, dims: Dims, correction: Scalar | None, keepdim:
 
 @partial(Structured, meta_var, casts=True)
 def std_correction(self: Tensor, dims: Dims, correction: Scalar | None, keepdim: bool, out: Tensor) -> None:
-    out._array[...] = np.sqrt(variance(self, dims, correction, keepdim))
+    out._array[...] = np.sqrt(variance(self, dims, correction, keepdim, "std"))
 
 
 def spread_and_mean(function: Callable, self: Tensor, dim: Dims, correction, keepdim: bool) -> tuple[Tensor, Tensor]:
     """`function` of the variance, and the mean. Source: `aten/src/ATen/native/ReduceOps.cpp`, `std_var_mean_out`."""
     spread, mean = (allocate(meta_var(self, dim, correction, keepdim), self.device.type) for _ in range(2))
     if not self.is_meta:
-        spread._array[...] = function(variance(self, dim, correction, keepdim))
+        name = "std_mean" if function is np.sqrt else "var_mean"
+        spread._array[...] = function(variance(self, dim, correction, keepdim, name))
         array = self._array.astype(np.float64, copy=False)
         with np.errstate(invalid="ignore"):
             mean._array[...] = array.sum(axes(self, dim), keepdims=keepdim) / np.float64(count(self, dim))
@@ -740,6 +742,8 @@ def diff(self: Tensor, n: int, dim: int, prepend: Tensor | None, append: Tensor 
     if n == 0:
         return self.clone()
     parts = [x for x in (prepend, self, append) if x is not None]
+    if any(x.dim() != self.dim() for x in parts):
+        raise RuntimeError("diff expects prepend or append to be the same dimension as input")
     result = functions.cat(parts, dim) if len(parts) > 1 else self
     for _ in range(min(n, result.size(dim))):
         later, earlier = (result.narrow(dim, start, result.size(dim) - 1) for start in (1, 0))

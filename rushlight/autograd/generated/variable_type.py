@@ -2208,7 +2208,7 @@ class Atan2Backward0(Node):
             )
         other = unpack(node, node.saved_other)
         self = unpack(node, node.saved_self)
-        return (grad * other * (recip := (self * self + other * other).reciprocal()), grad * -self * recip)
+        return atan2_backward(grad, self, other)
 
     def release_variables(node):
         node.saved_other = node.saved_self = None

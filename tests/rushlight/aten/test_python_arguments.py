@@ -275,6 +275,19 @@ w = y.view(xp.int32).fill_(1); (y, w._base, w._version, y._version)
 x.view(xp.int32).fill_(1)
 w = x.view(xp.float32); (w is x, w.grad_fn)
 x.view(2).grad_fn.name()
+xp.Size([1]) + [1]
+xp.Size([1]) + 3
+xp.Size([1]) + type("Wild", (), {"__radd__": lambda self, other: 42})()
+w = xp.tensor([0.0, 1.0], requires_grad=True); z = w.detach() * 0; xp.atan2(z, w).sum().backward(); w.grad
+y.diff(prepend=m)
+type("F", (xp.FloatTensor,), {})
+xp.scalar_tensor(3)
+xp.scalar_tensor(3, dtype=xp.int16, device="meta")
+xp.set_warn_always(True); k = xp.is_warn_always_enabled(); xp.set_warn_always(False); k
+xp.utils.checkpoint.create_selective_checkpoint_contexts([2])
+xp.utils.checkpoint.create_selective_checkpoint_contexts([xp.ops.aten.sin])
+xp.utils.checkpoint.create_selective_checkpoint_contexts(2)
+k = xp.autograd.graph.saved_tensors_hooks(abs, abs); k.__exit__()
 """.strip().splitlines()
 
 

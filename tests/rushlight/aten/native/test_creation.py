@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from sweep import in_one_test
 
 import rushlight as rl
-from rushlight.c10 import dtypes
-from rushlight.c10.exception import warn_once
+from rushlight.c10 import dtypes, exception
 
 NAMES = [None] + [each.name for each in dtypes.ALL]
 numbers = st.one_of(st.booleans(), st.integers(-300, 300), st.floats(-100, 100, width=16), st.just(float("nan")))
@@ -122,10 +121,10 @@ def test_from_numpy_keeps_the_array_alive_and_lets_it_go():
     assert alive() is None
 
 
-def test_from_numpy_warns_of_a_read_only_array():
+def test_from_numpy_warns_of_a_read_only_array(monkeypatch):
     array = np.arange(3)
     array.flags.writeable = False
-    warn_once.cache_clear()
+    monkeypatch.setattr(exception, "_given", set())
     with pytest.warns(UserWarning):
         rl.from_numpy(array)
 
