@@ -85,6 +85,8 @@ class Missing(type):
         return Missing(f"{self.path}.{name}", always=self.always)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if not Missing.importing and any(isinstance(x, sys.modules["torch"].Tensor) for x in (*args, *kwargs.values())):
+            raise AttributeError(f"{self.path} is not in rushlight")  # an operator in a table of PyTorch's helpers
         self.used()
         return (
             args[0] if len(args) == 1 and callable(args[0]) and not kwargs else Missing(self.path, always=self.always)
@@ -129,8 +131,17 @@ def _finfo(dtype: Any) -> Any:
     return Missing("torch.finfo", always=True) if absent else sys.modules["torch"].finfo(dtype)
 
 
+def _randn(*sizes: Any, **options: Any) -> Any:
+    dtype = getattr(options.get("dtype"), "name", "")
+    return Missing(f"torch.{dtype}") if dtype in OTHER_DTYPES else sys.modules["torch"].randn(*sizes, **options)
+
+
 # What PyTorch's helpers need when they are imported
-GIVEN = {"torch._C._get_privateuse1_backend_name": lambda: "privateuseone", "torch.finfo": _finfo}
+GIVEN = {
+    "torch._C._get_privateuse1_backend_name": lambda: "privateuseone",
+    "torch.finfo": _finfo,
+    "torch.randn": _randn,
+}
 
 
 def _force_original_view_tracking(mode: bool) -> Any:

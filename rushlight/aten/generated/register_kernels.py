@@ -1128,12 +1128,7 @@ implement(
 )
 implement("nansum", CompositeExplicitAutograd=reductions.nansum)
 implement("nansum.out", CompositeExplicitAutograd=reductions.nansum)
-implement(
-    "nanmean",
-    CompositeImplicitAutograd=lambda self, dim, keepdim, dtype: (
-        functions.nansum(self, dim, keepdim, dtype=dtype) / functions.sum(self.isnan().logical_not(), dim, keepdim)
-    ),
-)
+implement("nanmean", CompositeImplicitAutograd=reductions.nanmean)
 implement(
     "nanmean.out",
     CompositeImplicitAutograd=lambda self, dim, keepdim, dtype, out: functions.nansum(

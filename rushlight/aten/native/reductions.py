@@ -23,6 +23,7 @@ from rushlight.aten.structured import Output, Structured, allocate, check_out, p
 from rushlight.c10.dispatch import local
 from rushlight.c10.dtypes import (
     FLOATING,
+    INTEGRAL,
     REDUCED_FLOATING,
     Scalar,
     bfloat16,
@@ -667,10 +668,24 @@ def running(self: Tensor, dim: int, function: np.ufunc) -> tuple[Tensor, Tensor]
 
 def bincount(self: Tensor, weights: Tensor | None, minlength: int) -> Tensor:
     """How often each number from 0 occurs. Source: `aten/src/ATen/native/SummaryOps.cpp`."""
-    if self.dim() != 1 or self.dtype.category == FLOATING or (self < 0).any():
+    if self.dtype.category != INTEGRAL:
+        raise NotImplementedError(f"\"bincount_cpu\" not implemented for '{self.dtype.type_name}'")
+    if minlength < 0:
+        raise RuntimeError("minlength should be >= 0")
+    if self.dim() != 1 or (self < 0).any():
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
+    if weights is not None and weights.shape != self.shape:
+        raise RuntimeError("weights should be 1-d and have the same length as input")
     counts = np.bincount(self._array, None if weights is None else weights._array, minlength)
     return from_numpy(counts.astype(np.int64 if weights is None else np.promote_types(weights.dtype.numpy, np.float32)))
+
+
+def nanmean(self: Tensor, dim: Dims, keepdim: bool, dtype: dtype | None) -> Tensor:
+    if self.dtype.category != FLOATING:
+        got = f"expected input to have floating point or complex dtype but got {self.dtype.type_name}"
+        raise RuntimeError(f"nanmean(): {got}")
+    total = functions.nansum(self, dim, keepdim, dtype=dtype)
+    return total / functions.sum(self.isnan().logical_not(), dim, keepdim)
 
 
 def histc(self: Tensor, bins: int, min: Scalar, max: Scalar) -> Tensor:
@@ -686,8 +701,12 @@ def histc(self: Tensor, bins: int, min: Scalar, max: Scalar) -> Tensor:
         raise RuntimeError(f"torch.histc: range of [{min:g}, {max:g}] is not finite")
     if min > max:
         raise RuntimeError("torch.histc: max must be larger than min")
-    counts, _ = np.histogram(self._array, bins, (min, max))
-    return from_numpy(counts.astype(self.dtype.numpy))
+    array, number = self._array.reshape(-1), self.dtype.numpy.type
+    first, last = number(min), number(max)
+    with np.errstate(invalid="ignore", over="ignore"):  # the difference of two edges may be 0
+        places = (array[(array >= first) & (array <= last)] - first) * number(bins) / (last - first)
+    counts = np.bincount(np.minimum(np.nan_to_num(places).astype(np.int64), bins - 1), minlength=bins)
+    return from_numpy(counts).to(self.dtype)
 
 
 def check_bins(bins: int) -> None:

@@ -171,6 +171,11 @@ def mode(self: Tensor, dim: int, keepdim: bool) -> tuple[Tensor, ...]:
     assert_not_empty("mode", self, (dim,), IndexError)
     if not self.dim():
         return self.clone(), functions.zeros((), dtype=int64)
+    if not self.numel():
+        if not self.size(dim):
+            raise IndexError(f"mode(): Expected reduction dim {wrap_dim(dim, self.dim())} to have non-zero size.")
+        values = self.narrow(dim, 0, 1) if keepdim else self.select(dim, 0)
+        return values.clone(), functions.zeros_like(values, dtype=int64)
     rows = np.moveaxis(self._array, dim, -1)
     counts = (rows[..., None] == rows[..., None, :]).sum(-1)
     largest = counts == counts.max(-1, keepdims=True)
