@@ -74,7 +74,7 @@ class Missing(type):
     importing = True  # the file of tests: later, a test that uses the name fails
 
     def __new__(kind, name: str, bases: tuple = (), space: dict | None = None, always: bool = False) -> Missing:
-        return super().__new__(kind, name, bases, space or {})
+        return super().__new__(kind, name.rpartition(".")[2], bases, space or {})
 
     def __init__(self, name: str, bases: tuple = (), space: dict | None = None, always: bool = False) -> None:
         self.path, self.always = name, always

@@ -3,7 +3,7 @@
 Most rules are *chainable*: they compute the next learning rate from the current one, not from the number of steps. So several
 schedulers can act on one optimizer, and each multiplies the current learning rate. The closed form computes it from the first
 learning rate and the number of steps. In PyTorch: `torch/optim/lr_scheduler.py`. Left out: `CyclicLR`,
-`CosineAnnealingWarmRestarts`, `PolynomialLR`, `ChainedScheduler`, and learning rates that are tensors.
+`CosineAnnealingWarmRestarts`, `PolynomialLR`, `ChainedScheduler`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from types import FunctionType
 from typing import Any
 from weakref import ref
 
+from rushlight.aten.strided import Tensor
 from rushlight.c10.exception import warn
 from rushlight.optim.optimizer import Optimizer
 
@@ -40,10 +41,12 @@ class LRScheduler:
         self.optimizer = optimizer
         for i, group in enumerate(optimizer.param_groups):
             if last_epoch == -1:
-                group.setdefault("initial_lr", group["lr"])
+                group.setdefault("initial_lr", _copy(group["lr"]))
             elif "initial_lr" not in group:
-                raise KeyError(f"param 'initial_lr' is not specified in param_groups[{i}] when resuming a scheduler")
-        self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
+                raise KeyError(
+                    f"param 'initial_lr' is not specified in param_groups[{i}] when resuming scheduler with last_epoch >= 0"
+                )
+        self.base_lrs = [_copy(group["initial_lr"]) for group in optimizer.param_groups]
         self.last_epoch = last_epoch
         _track_step(optimizer)
         self._initial_step()
@@ -89,11 +92,11 @@ class LRScheduler:
         values = get_lr()
         self._get_lr_called_within_step = False
         for group, lr in zip(self.optimizer.param_groups, values, strict=True):
-            group["lr"] = lr
+            _set_lr(group, lr)
         self._last_lr = self._current()
 
     def _current(self) -> list[float]:
-        return [group["lr"] for group in self.optimizer.param_groups]
+        return [_copy(group["lr"]) for group in self.optimizer.param_groups]
 
     def state_dict(self) -> dict[str, Any]:
         """All attributes except the optimizer."""
@@ -104,6 +107,19 @@ class LRScheduler:
 
 
 _LRScheduler = LRScheduler  # its older name
+
+
+def _copy(lr: Any) -> Any:
+    """A learning rate that is a tensor is changed in place, so what must stay is a copy."""
+    return lr.clone() if isinstance(lr, Tensor) else lr
+
+
+def _set_lr(group: dict[str, Any], lr: Any) -> None:
+    """Source: `torch/optim/lr_scheduler.py`, `_update_param_group_val`."""
+    if isinstance(group["lr"], Tensor):
+        group["lr"].fill_(lr.squeeze() if isinstance(lr, Tensor) else lr)
+    else:
+        group["lr"] = lr
 
 
 def _check_optimizer(optimizer: Any) -> None:
@@ -162,6 +178,12 @@ class LambdaLR(LRScheduler):
 
 class MultiplicativeLR(LambdaLR):
     """Multiplies the learning rate by a function of the number of steps, or by one such function for each group."""
+
+    def __init__(self, optimizer: Optimizer, lr_lambda: Callable | Sequence[Callable], last_epoch: int = -1) -> None:
+        for function in lr_lambda if isinstance(lr_lambda, (list, tuple)) else [lr_lambda]:
+            if not callable(function):
+                raise TypeError(f"lr_lambda should be a function, but got {type(function).__name__}")
+        super().__init__(optimizer, lr_lambda, last_epoch)
 
     def _lrs(self) -> list[float]:
         if self._is_initial:
@@ -396,11 +418,11 @@ class OneCycleLR(LRScheduler):
         bounds = zip(*(_format_param(name, optimizer, value) for name, value in bounds.items()))
         if last_epoch == -1:
             for group, (peak, high, low) in zip(optimizer.param_groups, bounds):
-                group.update(initial_lr=peak / div_factor, max_lr=peak)
+                group.update(initial_lr=peak / div_factor, max_lr=_copy(peak))
                 group["min_lr"] = group["initial_lr"] / final_div_factor
                 if cycle_momentum:
-                    group.update(max_momentum=high, base_momentum=low)
-                    self._set_momentum(group, high)
+                    group.update(max_momentum=_copy(high), base_momentum=_copy(low))
+                    self._set_momentum(group, _copy(high))
         super().__init__(optimizer, last_epoch)
 
     def _set_momentum(self, group: dict[str, Any], momentum: float) -> None:
@@ -501,9 +523,10 @@ class ReduceLROnPlateau(LRScheduler):
         groups = self.optimizer.param_groups
         if len(groups) != len(self.min_lrs):
             if self.default_min_lr is None:
-                raise RuntimeError(f"there are {len(groups)} parameter groups now, and {len(self.min_lrs)} min_lrs")
+                counts = f"({len(groups)}) differs from the number of `min_lrs` ({len(self.min_lrs)})"
+                raise RuntimeError(f"The number of param groups in the `optimizer` {counts}")
             self.min_lrs = [self.default_min_lr] * len(groups)
         for group, min_lr in zip(groups, self.min_lrs):
             lr = max(group["lr"] * self.factor, min_lr)
             if group["lr"] - lr > self.eps:
-                group["lr"] = lr
+                _set_lr(group, lr)

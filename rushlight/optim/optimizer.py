@@ -93,8 +93,9 @@ def state_dict(optimizer: Optimizer) -> dict[str, Any]:
     groups, start = [], 0
     for group in optimizer.param_groups:
         params = group["params"]
-        for number, param in enumerate(params, start):
-            numbers[param] = number
+        numbers = {
+            param: number for number, param in enumerate(params, start)
+        } | numbers  # the first of equal ones stays
         start += len(params)
         settings = {name: value for name, value in group.items() if name != "params"}
         groups.append({**settings, "params": [numbers[param] for param in params]})
@@ -130,6 +131,8 @@ def load_state_dict(optimizer: Optimizer, state_dict: dict[str, Any]) -> None:
         state[param_of.get(key, key)] = _cast_value(param_of[key], value) if key in param_of else value
     for group, saved in zip(groups, saved_groups):
         saved["params"] = group["params"]
+        if "param_names" in group:
+            saved.setdefault("param_names", group["param_names"])
     optimizer.__setstate__({"state": state, "param_groups": saved_groups})
     for hook in optimizer._hooks["load_state_dict_post"].values():
         hook(optimizer)
@@ -145,13 +148,27 @@ def _cast_value(param: Tensor, value: Any, key: Any = None) -> Any:
     return value
 
 
+_global_pre_hooks: OrderedDict[int, Callable] = OrderedDict()
+_global_post_hooks: OrderedDict[int, Callable] = OrderedDict()
+
+
+def register_optimizer_step_pre_hook(hook: Callable) -> RemovableHandle:
+    """`hook(optimizer, args, kwargs)` runs before each step of every optimizer."""
+    return RemovableHandle(_global_pre_hooks, hook)
+
+
+def register_optimizer_step_post_hook(hook: Callable) -> RemovableHandle:
+    """`hook(optimizer, args, kwargs)` runs after each step of every optimizer."""
+    return RemovableHandle(_global_post_hooks, hook)
+
+
 def _wrap_step(step: Callable) -> Callable:
     """Run the optimizer's hooks before and after `step`. Source: `Optimizer.profile_hook_step`."""
 
     @wraps(step)
     def run(*args, **kwargs):
         optimizer = args[0]
-        for hook in tuple(optimizer._pre_hooks.values()):
+        for hook in (*_global_pre_hooks.values(), *optimizer._pre_hooks.values()):
             changed = hook(optimizer, args, kwargs)
             if changed is None:
                 continue
@@ -159,7 +176,7 @@ def _wrap_step(step: Callable) -> Callable:
                 raise RuntimeError(f"a hook before step must return None or (new_args, new_kwargs), but got {changed}")
             args, kwargs = changed
         result = step(*args, **kwargs)
-        for hook in tuple(optimizer._post_hooks.values()):
+        for hook in (*optimizer._post_hooks.values(), *_global_post_hooks.values()):
             hook(optimizer, args, kwargs)
         return result
 
@@ -179,13 +196,19 @@ def take_names(group: dict[str, Any]) -> None:
         group["param_names"], group["params"] = map(list, zip(*pairs, strict=True))
 
 
+# The settings that groups of older versions do not have, and their values then
+_YOUNGER: dict[str, Any] = dict.fromkeys(("amsgrad", "momentum", "centered", "nesterov", "maximize"), False)
+_YOUNGER |= {"foreach": None, "capturable": False, "differentiable": False, "fused": None}
+
+
 class Optimizer:
     """Base class: a subclass passes the `defaults` of its settings, and defines `step`, or `_update` for one group.
     Source: `torch/optim/optimizer.py`, `Optimizer`."""
 
     def __init__(self, params: Iterable[Tensor] | Iterable[dict[str, Any]], defaults: dict[str, Any]) -> None:
         if isinstance(params, Tensor):
-            raise TypeError("params given to the optimizer must be an iterable of Tensors or dicts, but got a Tensor")
+            wanted = "params argument given to the optimizer should be an iterable of Tensors or dicts"
+            raise TypeError(f"{wanted}, but got {params.type()}")
         for name in ("differentiable", "capturable"):
             if defaults.get(name):
                 raise NotImplementedError(f"{name}=True is left out")
@@ -224,6 +247,8 @@ class Optimizer:
         """Update the parameters using their gradients. A `closure` first computes the gradients; its loss is returned."""
         loss = None if closure is None else enable_grad()(closure)()
         for group in self.param_groups:
+            if isinstance(group.get("lr"), Tensor) and group["lr"].dim():
+                group = {**group, "lr": group["lr"].squeeze()}
             self._update(group, [param for param in group["params"] if param.grad is not None])
         return loss
 
@@ -274,6 +299,13 @@ class Optimizer:
         self.__dict__.setdefault("_pre_hooks", {})
         self.__dict__.setdefault("_post_hooks", {})
         self.__dict__.setdefault("_hooks", _state_hooks())
+        for group in self.param_groups:  # of an older version
+            for name, value in _YOUNGER.items():
+                if name in self.defaults:
+                    group.setdefault(name, value)
+        for entry in self.state.values():
+            if isinstance(entry, dict) and isinstance(entry.get("step"), (int, float)):
+                entry["step"] = functions.full((), float(entry["step"]))
 
     def __repr__(self) -> str:
         groups = []
@@ -456,7 +488,7 @@ class Adam(Optimizer):
         decoupled_weight_decay: bool = False,
     ) -> None:  # fmt: skip
         _refuse_negative(lr=lr, eps=eps, weight_decay=weight_decay)
-        if not all(isinstance(beta, float) and 0 <= beta < 1 for beta in betas):
+        if not all(isinstance(beta, (float, Tensor)) and 0 <= beta < 1 for beta in betas):
             raise ValueError(f"Invalid betas: {betas}. They must be floats, 0 or larger, and smaller than 1")
         defaults = dict(
             lr=lr, betas=tuple(betas), eps=eps, weight_decay=weight_decay, amsgrad=amsgrad, maximize=maximize,

@@ -2,6 +2,7 @@
 
 import contextlib
 import copy
+import importlib
 import inspect
 import pickle
 import warnings
@@ -558,3 +559,72 @@ def test_a_step_of_adam_is_the_same_bit_by_bit_without_its_fast_path(settings):
     short = steps()
     with fast_paths.disabled("c10"):
         assert short == steps()
+
+
+def test_a_state_dict_of_an_older_version_is_loaded():
+    """Without the younger flags, with numbers of steps that are no tensors, and with names only in the optimizer."""
+
+    def program(xp, name):
+        params = parameters(xp)
+        optimizer = getattr(xp.optim, name)(zip("abcd", params), lr=0.1)
+        give_gradients(xp, params, 0)
+        optimizer.step()
+        saved = copy.deepcopy(optimizer.state_dict())
+        for younger in "maximize", "foreach", "differentiable", "fused", "capturable", "amsgrad", "param_names":
+            saved["param_groups"][0].pop(younger, None)
+        for entry in saved["state"].values():
+            if "step" in entry:
+                entry["step"] = float(entry["step"])
+        optimizer.load_state_dict(saved)
+        give_gradients(xp, params, 1)
+        optimizer.step()
+        (group,) = optimizer.state_dict()["param_groups"]
+        return [sorted((key, value) for key, value in group.items() if key != "fused")]
+
+    for name in "SGD", "Adam", "AdamW", "Adadelta", "RMSprop", "Adagrad":
+        agree(program, name)
+
+
+def test_hooks_of_all_optimizers_surround_those_of_one():
+    def program(xp):
+        names, optimizer = [], xp.optim.SGD(parameters(xp))
+        module = importlib.import_module(f"{xp.__name__}.optim.optimizer")
+        hooks = [
+            module.register_optimizer_step_pre_hook(lambda *_: names.append("all before")),
+            module.register_optimizer_step_post_hook(lambda *_: names.append("all after")),
+            optimizer.register_step_pre_hook(lambda *_: names.append("one before")),
+            optimizer.register_step_post_hook(lambda *_: names.append("one after")),
+        ]
+        optimizer.step()
+        for hook in hooks:
+            hook.remove()
+        optimizer.step()
+        return names
+
+    agree(program)
+
+
+def test_a_learning_rate_can_be_a_tensor_which_schedulers_change_in_place():
+    def program(xp, name, settings, shape):
+        lr, params = xp.full(shape, 0.1), parameters(xp)
+        optimizer = xp.optim.SGD(params, lr=lr, foreach=False)
+        schedule = getattr(xp.optim.lr_scheduler, name)(optimizer, **settings)
+        for step in range(3):
+            give_gradients(xp, params, step)
+            optimizer.step()
+            schedule.step()
+        group = optimizer.param_groups[0]
+        return [group["lr"] is lr, lr, group["initial_lr"], [f"{float(p.sum()):.5f}" for p in params]]
+
+    for shape in (), (1,), (1, 1):
+        agree(program, "StepLR", {"step_size": 2}, shape)
+        agree(program, "LinearLR", {}, shape)
+
+
+def test_numbers_of_equal_parameters_are_those_of_the_first_group():
+    def program(xp):
+        optimizer = xp.optim.SGD(parameters(xp))
+        optimizer.param_groups.extend(optimizer.param_groups)
+        return [group["params"] for group in optimizer.state_dict()["param_groups"]]
+
+    agree(program)
