@@ -9,8 +9,9 @@ does not have last. What the tests take from `torch.testing._internal` comes fro
 rushlight does not have is replaced by an empty one, and a test that uses such a name fails for a missing name. `gradcheck` there
 checks backward passes only, also for a test that asks for forward mode or for batched gradients.
 
-A failure is "missing" if a name, an option or an operator is not there, and "other words" if only the text of an error or of a
-warning is another one. Each other failure "means something else": its first line is printed. Needs `pip install expecttest`.
+A test that rushlight does not have, or that takes too long there, is "not collected". A failure is "missing" if a name, an
+option or an operator is not there, and "other words" if only the text of an error or of a warning is another one. Each other
+failure "means something else": its first line is printed. Needs `pip install expecttest`.
 """
 
 from __future__ import annotations
@@ -499,7 +500,7 @@ def main() -> None:
 
 def column_of(mine: dict[str, Any]) -> str:
     """The column of the table for the outcome on rushlight of a test that passes on PyTorch."""
-    if mine["outcome"] != "failed":
+    if mine["outcome"] != "failed" or mine["kind"] in ("TimeoutError", "MemoryError"):
         return "pass" if mine["outcome"] == "passed" else "not collected"
     if mine["missing"] or MISSING.search(mine["said"]):
         return "missing"

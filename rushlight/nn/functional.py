@@ -378,9 +378,16 @@ def fold(
     return image[..., above : above + height, left : left + width].contiguous()
 
 
+def _warn_of_corners(name: str, align_corners: bool | None) -> None:
+    if align_corners is None:
+        changed = "Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0."
+        warnings.warn(f"{changed} See the documentation of {name} for details.", stacklevel=3)
+
+
 def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None = None) -> Tensor:
     """For each element of images of this size, the position that an affine map (batch, ndim, ndim + 1) gives, from -1 to 1 in
     each dimension, the last one first. In PyTorch: the operator `affine_grid_generator`."""
+    _warn_of_corners("affine_grid", align_corners)
     sizes = size[2:]
     steps = [functions.linspace(-1, 1, n, dtype=theta.dtype) * (1 if align_corners else (n - 1) / n) for n in sizes]
     axes = functions.meshgrid(steps, indexing="ij")
@@ -395,6 +402,7 @@ def grid_sample(
     elements. In PyTorch: the operators `grid_sampler_2d` and `grid_sampler_3d`."""
     if mode not in ("bilinear", "nearest"):
         raise NotImplementedError(f"rushlight leaves out grid_sample with the mode {mode}")
+    _warn_of_corners("grid_sample", align_corners)
     images, at = input.flatten(2), []
     for size, position in zip(input.shape[:1:-1], grid.unbind(-1)):
         position = (position + 1) / 2 * (size - 1) if align_corners else ((position + 1) * size - 1) / 2
@@ -443,6 +451,9 @@ def interpolate(
         )
     given = [scale_factor if size is None else size]
     given = list(given[0]) if isinstance(given[0], (tuple, list)) else given * ndim
+    if size is not None and not all(isinstance(length, (int, Tensor)) for length in given):
+        kinds = f"int or Tuple[int] or Tuple[int, int] or Tuple[int, int, int], but got size with types {[*map(type, given)]}"
+        raise TypeError(f"expected size to be one of {kinds}")
     if len(given) != ndim:
         raise ValueError(
             f"Input and output must have the same number of spatial dimensions, but got {list(input.shape)} and {given}"

@@ -390,7 +390,9 @@ def _legacy_new(dtype: dtype, args: tuple, device: Device = None, of_any_dtype: 
         return functions.alias(data)
     if isinstance(data, (TypedStorage, UntypedStorage)):
         return of_storage(data, dtype)
-    if isinstance(data, strided.Size) or data is args and all(map(_is_size, args)):
+    if isinstance(data, strided.Size):
+        return fill_empty(_new(data, dtype, None))
+    if data is args and all(map(_is_size, args)):
         return fill_empty(_new(tuple(map(index, data)) or (0,), dtype, None))
     if _is_size(data):
         return fill_empty(_new((index(data),), dtype, None))

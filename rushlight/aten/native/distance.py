@@ -11,6 +11,8 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     """The sum along `dim` of x1 * x2, each divided by its norm along `dim`, which is at least `eps`: the cosine of the angle
     between two vectors, from -1 to 1. The gradient is that of the norm without this bound.
     Source: `aten/src/ATen/native/Distance.cpp`, `cosine_similarity`."""
+    if eps < 0:
+        raise RuntimeError(f"eps must be non-negative, got: {eps}")
     common = common_dtype(x1, x2)
     if common.category != FLOATING:
         raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {common.type_name}")

@@ -435,7 +435,11 @@ def poisson_nll_loss(input, target, log_input: bool, full: bool, eps: float, red
 
 
 def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float, reduction: int) -> Tensor:
-    dim = target.dim()
+    dim, shapes = target.dim(), f"found inputs with sizes {list(input1.shape)} and {list(input2.shape)}."
+    if dim > 1:
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+    if input1.dim() != dim + 1 or input2.dim() != dim + 1:
+        raise RuntimeError(f"{dim}D target tensor expects {dim + 1}D input tensors, but {shapes}")
     product = (input1 * input2).sum(dim)
     squares = [(x * x).sum(dim) + 1e-12 for x in (input1, input2)]
     cosine = product / (squares[0] * squares[1]).sqrt_()

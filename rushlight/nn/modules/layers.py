@@ -79,6 +79,8 @@ class Bilinear(Module):
         dtype: Dtype = None,
     ) -> None:  # fmt: skip
         super().__init__()
+        if in1_features <= 0:
+            raise ValueError(f"in1_features must be > 0, but got (in1_features={in1_features})")
         self.in1_features, self.in2_features, self.out_features = in1_features, in2_features, out_features
         self.weight = _empty((out_features, in1_features, in2_features), device, dtype)
         self.register_parameter("bias", _empty((out_features,), device, dtype) if bias else None)
