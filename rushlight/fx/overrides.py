@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from rushlight.aten import functional, indexing
 from rushlight.aten.generated import functions
-from rushlight.aten.strided import Tensor
+from rushlight.aten.strided import Tensor, disabled_torch_function_impl
 from rushlight.library import OpOverload, OpOverloadPacket
 from rushlight.nn import functional as F
 
@@ -118,9 +118,13 @@ def overloaded_type(values: Iterable[Any]) -> type[HasTorchFunction] | None:
     """The class of the first object with `__torch_function__` among these values, or in containers among them."""
     for value in values:
         inner = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
-        kind = overloaded_type(inner) if inner else type(value) if hasattr(type(value), "__torch_function__") else None
-        if kind is not None:
+        if inner and (kind := overloaded_type(inner)) is not None:
             return kind
+        disabled = (
+            getattr(type(value), "__torch_function__", disabled_torch_function_impl) is disabled_torch_function_impl
+        )
+        if not disabled:  # as it is for a parameter
+            return type(value)
     return None
 
 

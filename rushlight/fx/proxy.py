@@ -22,7 +22,7 @@ from rushlight.aten.strided import Tensor
 from rushlight.c10.dtypes import dtype
 from rushlight.c10.memory_formats import memory_format
 from rushlight.c10.schema import bind
-from rushlight.c10.storage import device
+from rushlight.c10.storage import device, layout
 from rushlight.fx.codegen import FORMATS, REFLECTABLE
 from rushlight.fx.graph import Graph, target_name
 from rushlight.fx.node import Kwargs, Node, Target, map_aggregate, map_arg
@@ -37,7 +37,7 @@ class TraceError(ValueError):
 # Arguments of a node -------------------------------------------------------------------------------------------------
 
 BASE_TYPES = (
-    str, int, float, bool, complex, NoneType, EllipsisType, enum.Enum, dtype, device, memory_format, Tensor, OpOverload,
+    str, int, float, bool, complex, NoneType, EllipsisType, enum.Enum, dtype, device, layout, memory_format, Tensor, OpOverload,
 )  # fmt: skip
 
 
@@ -184,7 +184,7 @@ class Proxy:
         return f"Proxy({self.node.name})"
 
     def __getattr__(self, k: str) -> Attribute:
-        if k in ("_key_set", "__deepcopy__"):  # checks by the dispatcher and by copy
+        if k in ("_key_set", "__deepcopy__", "__setstate__"):  # checks by the dispatcher and by copy
             raise AttributeError(k)
         return Attribute(self, k)
 

@@ -38,6 +38,8 @@ def replace_pattern(
         wanted.output_node().args[0],
         [node for node in wanted.nodes if node.op not in ("placeholder", "output")],
     )
+    if not isinstance(anchor, Node):
+        raise NotImplementedError("replace_pattern: rushlight leaves out patterns with several results")
     matches: list[Match] = []
     taken: set[Node] = set()
     changed: dict[Node, Node] = {}

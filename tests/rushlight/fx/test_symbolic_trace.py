@@ -673,3 +673,39 @@ def test_a_tracer_traces_the_method_that_it_names_and_can_be_copied():
         return run, [node.op for node in tracer.graph.nodes], tracer.traced_func_name
 
     agree(program)
+
+
+def test_a_tracer_may_refuse_functions_that_write():
+    def program(xp, wants, function):
+        class Tracer(xp.fx.Tracer):
+            check_mutable_operations = wants
+
+        return str(Tracer().trace(partial(function, xp))).count("call_function")
+
+    written = [
+        lambda xp, x: xp.sigmoid(x, out=xp.rand_like(x)),
+        lambda xp, x: xp.sigmoid(x),
+        lambda xp, x: xp.add(x, x, out=x),
+        lambda xp, x: xp.relu_(x),
+    ]
+    for wants in (True, False):
+        for function in written:
+            agree(program, wants, function)
+
+
+def test_a_proxy_that_stays_alive_leaves_parameters_alone():
+    """While it lives, functions check their arguments."""
+
+    def program(xp):
+        graph = xp.fx.Graph()
+        proxy = xp.fx.Proxy(graph.placeholder("x"))
+        copied = copy.deepcopy(proxy)
+        layer = xp.nn.Linear(2, 2)
+        xp.relu(proxy)
+        return [layer.weight.shape, xp.relu(layer.weight).shape, str(copied), len(graph.nodes)]
+
+    agree(program)
+
+
+def test_a_layout_is_an_argument():
+    same(lambda xp, x: xp.empty_like(x, layout=xp.zeros(1).layout).zero_())
