@@ -56,6 +56,9 @@ xp.zeros(1).expand(2).index_put_((i - 1,), y)
 xp.utils.data.DataLoader([1, 2], num_workers=10000).num_workers
 xp.utils.data.DataLoader([1, 2], num_workers=1).num_workers
 xp.utils.data.DataLoader([1, 2]).num_workers
+xp.nn.functional.grid_sample(xp.ones(1, 1, 2, 2), xp.ones(1, 1, 1, 2))
+xp.nn.functional.affine_grid(xp.ones(1, 2, 3), (1, 1, 2, 2))
+xp.nn.functional.affine_grid(xp.ones(1, 2, 3), (1, 1, 2, 2), align_corners=False)
 xp.ones(1).std()
 xp.ones(0).var()
 xp.var_mean(xp.ones(1, 3), 0)

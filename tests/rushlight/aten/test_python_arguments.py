@@ -302,6 +302,18 @@ xp.tensor([1.0, float("nan"), 3.0]).histc(4, 0, 3)
 xp.tensor([1.0, 2, 2, 3], dtype=xp.bfloat16).histc(4)
 xp.full((3,), -3.4028234663852886e38).histc(4)
 y.bincount()
+y.new(xp.Size([])).shape
+xp.Tensor(xp.Size([])).shape
+y.new(xp.Size([2, 3])).shape
+y.new(()).shape
+xp.nn.Bilinear(0, 0, 0)
+xp.nn.functional.cosine_embedding_loss(m, y, i)
+xp.nn.functional.cosine_embedding_loss(m, m, i[:, None])
+xp.nn.functional.cosine_embedding_loss(m, m, xp.tensor(1))
+xp.nn.functional.cosine_embedding_loss(y, y, xp.tensor(1))
+xp.nn.functional.cosine_similarity(y, y, dim=0, eps=-1.0)
+xp.nn.functional.interpolate(m[None, None], size=(4.5, 3))
+xp.nn.functional.interpolate(m[None, None], size=(xp.tensor(4), 3)).shape
 i.bincount(xp.ones(3))
 i.bincount(minlength=-1)
 k = xp.autograd.graph.saved_tensors_hooks(abs, abs); k.__exit__()
