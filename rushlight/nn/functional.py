@@ -381,7 +381,7 @@ def fold(
 def _warn_of_corners(name: str, align_corners: bool | None) -> None:
     if align_corners is None:
         changed = "Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0."
-        warnings.warn(f"{changed} See the documentation of {name} for details.", stacklevel=3)
+        warn(f"{changed} See the documentation of {name} for details.")
 
 
 def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None = None) -> Tensor:
