@@ -54,9 +54,9 @@ PHASES = {
     "aten.native.tensor_shape aten.native.sorting aten.native.functional_forms "
     "utils.cpp_extension utils.child",
     "04": "autograd torchgen utils.checkpoint",
-    "05": "nn aten optim amp cuda.amp distributions utils.data serialization testing backends course.grammar",
+    "05": "nn aten optim amp cuda.amp distributions utils.data utils.deterministic serialization testing backends course.grammar",
     "06": "on_torch",
-    "07": "fx dynamo aot utils._logging utils._pytree",
+    "07": "_library fx dynamo aot utils._logging utils._pytree",
     "08": "inductor",
     "09": "distributed multiprocessing utils course.reviews",
     "10": "ao export",
