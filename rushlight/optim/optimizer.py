@@ -3,8 +3,8 @@
 An optimizer holds the parameters in groups, each with its settings, and a state for each parameter. `step` is arithmetic on
 tensors, in place and outside the graph. In PyTorch: `torch/optim/optimizer.py`, `sgd.py`, `adam.py`, in their `_single_tensor_`
 forms. Left out: the forms for lists of tensors and the fused forms (`foreach` and `fused` choose PyTorch's implementation; here
-they are only stored in the groups, because `state_dict` shows them), steps that are differentiated or captured, settings that
-are tensors, parameters with names, hooks of `state_dict`.
+they are only stored in the groups, because `state_dict` shows them), steps that are differentiated or captured, settings other than
+the learning rate that are tensors.
 """
 
 from __future__ import annotations
