@@ -86,8 +86,11 @@ class Missing(type):
         return Missing(f"{self.path}.{name}", always=self.always)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if not Missing.importing and any(isinstance(x, sys.modules["torch"].Tensor) for x in (*args, *kwargs.values())):
-            raise AttributeError(f"{self.path} is not in rushlight")  # an operator in a table of PyTorch's helpers
+        tensors = any(isinstance(x, sys.modules["torch"].Tensor) for x in (*args, *kwargs.values()))
+        if not Missing.importing and (tensors or self.__name__[0].isupper()):
+            raise AttributeError(
+                f"{self.path} is not in rushlight"
+            )  # an operator or a class in a table of PyTorch's helpers
         self.used()
         return (
             args[0] if len(args) == 1 and callable(args[0]) and not kwargs else Missing(self.path, always=self.always)

@@ -328,6 +328,8 @@ def scalar_dtype() -> dtype:
 def _refuse_negative(**settings: float) -> None:
     """Refuse negative settings and NaN. (SGD accepts NaN, as in PyTorch.)"""
     for name, value in settings.items():
+        if isinstance(value, Tensor) and value.numel() != 1:
+            raise ValueError(f"Tensor {name} must be 1-element")
         if not value >= 0:
             raise ValueError(f"Invalid {name}: {value}")
 
@@ -401,7 +403,7 @@ class SGD(Optimizer):
         fused: bool | None = None,
     ) -> None:  # fmt: skip
         settings = dict(lr=lr, momentum=momentum, weight_decay=weight_decay)
-        _refuse_negative(**{name: value for name, value in settings.items() if value == value})
+        _refuse_negative(**{name: v for name, v in settings.items() if isinstance(v, Tensor) or v == v})
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
         defaults = dict(

@@ -46,7 +46,7 @@ class _Rule(Optimizer):
         for name, value in settings.items():
             if name == "rho" and value > 1:
                 raise ValueError(f"Invalid rho value: {value}")
-            if isinstance(value, (int, float)):
+            if isinstance(value, (int, float, Tensor)):
                 _refuse_negative(**{name: value})
         super().__init__(given.arguments["params"], settings)
 

@@ -621,6 +621,11 @@ def test_a_learning_rate_can_be_a_tensor_which_schedulers_change_in_place():
         agree(program, "LinearLR", {}, shape)
 
 
+def test_a_learning_rate_of_several_elements_is_refused():
+    for name in "SGD", "Adam", "AdamW", "Adadelta", "RMSprop", "Adagrad":
+        agree(lambda xp, name=name: getattr(xp.optim, name)(parameters(xp), lr=xp.tensor([0.1, 0.1])))
+
+
 def test_numbers_of_equal_parameters_are_those_of_the_first_group():
     def program(xp):
         optimizer = xp.optim.SGD(parameters(xp))
