@@ -11,6 +11,7 @@ import numpy as np
 from rushlight.aten.native.pointwise import widened
 from rushlight.aten.strided import Tensor, contiguous_strides
 from rushlight.aten.structured import allocate, output_like
+from rushlight.c10.dtypes import uint8
 
 
 def taps(mode: str, size: int, count: int, align_corners: bool, scale: float | None, dtype: np.dtype) -> list[tuple]:
@@ -51,16 +52,23 @@ def _check(sizes: Sequence[int], counts: Sequence[int]) -> None:
 
 
 def upsample(mode: str, self: Tensor, counts: Sequence[int], align_corners: bool, scales: Sequence) -> Tensor:
-    """(batch, channels, *sizes) as (batch, channels, *counts)."""
+    """(batch, channels, *sizes) as (batch, channels, *counts). Images of bytes are rounded to bytes after each dimension, the last
+    one first. Source: `cpu/UpSampleKernelAVXAntialias.h`, `upsample_avx_bilinear_bicubic_uint8`."""
     _check(self.shape, counts)
+    nearest = mode.startswith("nearest")
+    if not (self.dtype.is_floating_point or self.dtype is uint8 and (nearest or len(counts) == 2)):
+        name = f"compute_indices_weights_{'nearest' if nearest else 'cubic' if mode == 'bicubic' else 'linear'}"
+        raise NotImplementedError(f"\"{name}\" not implemented for '{self.dtype.type_name}'")
+    of_bytes = self.dtype is uint8 and not nearest
     out = _output(self, (*self.shape[:2], *counts))
     if not out.is_meta:
-        array = self._array.astype(widened(self.dtype).numpy, copy=False)
-        for dim, (count, scale) in enumerate(zip(counts, scales), 2):
+        array = self._array.astype(np.float32 if of_bytes else widened(self.dtype).numpy, copy=False)
+        for dim, (count, scale) in list(enumerate(zip(counts, scales), 2))[:: -1 if of_bytes else 1]:
             parts = taps(mode, array.shape[dim], count, align_corners, scale, array.dtype)
             shape = [-1 if d == dim else 1 for d in range(array.ndim)]
             weighted = (array.take(at, dim) * weight.reshape(shape).astype(array.dtype) for at, weight in parts)
             array = array.take(parts[0][0], dim) if len(parts) == 1 else sum(weighted)
+            array = np.floor(array + 0.5).clip(0, 255) if of_bytes else array
         out._array[...] = array
     return out
 

@@ -307,6 +307,12 @@ xp.Tensor(xp.Size([])).shape
 y.new(xp.Size([2, 3])).shape
 y.new(()).shape
 xp.nn.Bilinear(0, 0, 0)
+xp.nn.functional.interpolate((xp.arange(16) * 16).view(1, 1, 4, 4).to(xp.uint8), size=6, mode="bilinear")
+xp.nn.functional.interpolate((xp.arange(16) * 16).view(1, 1, 4, 4).to(xp.uint8), size=6, mode="bicubic")
+xp.nn.functional.interpolate(xp.arange(16).view(1, 1, 4, 4), size=6, mode="bilinear")
+xp.nn.functional.interpolate(xp.arange(16).view(1, 4, 4).to(xp.uint8), size=6, mode="linear")
+xp.nn.functional.interpolate(xp.arange(16).view(1, 4, 4).to(xp.uint8), size=6)
+xp.nn.functional.interpolate(xp.arange(16).view(1, 4, 4), size=6)
 xp.nn.functional.cosine_embedding_loss(m, y, i)
 xp.nn.functional.cosine_embedding_loss(m, m, i[:, None])
 xp.nn.functional.cosine_embedding_loss(m, m, xp.tensor(1))
