@@ -307,6 +307,7 @@ xp.Tensor(xp.Size([])).shape
 y.new(xp.Size([2, 3])).shape
 y.new(()).shape
 xp.nn.Bilinear(0, 0, 0)
+z = xp.tensor([-4.0, -3, 0, 3, 4], requires_grad=True); xp.nn.functional.hardswish(z).sum().backward(); z.grad
 xp.nn.functional.interpolate((xp.arange(16) * 16).view(1, 1, 4, 4).to(xp.uint8), size=6, mode="bilinear")
 xp.nn.functional.interpolate((xp.arange(16) * 16).view(1, 1, 4, 4).to(xp.uint8), size=6, mode="bicubic")
 xp.nn.functional.interpolate(xp.arange(16).view(1, 1, 4, 4), size=6, mode="bilinear")
