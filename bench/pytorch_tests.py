@@ -87,7 +87,7 @@ class Missing(type):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         tensors = any(isinstance(x, sys.modules["torch"].Tensor) for x in (*args, *kwargs.values()))
-        if not Missing.importing and (tensors or self.__name__[0].isupper()):
+        if not Missing.importing and (tensors or args and self.__name__[0].isupper()):
             raise AttributeError(
                 f"{self.path} is not in rushlight"
             )  # an operator or a class in a table of PyTorch's helpers
