@@ -342,7 +342,9 @@ def resolve(overloads: Sequence[Operator], args: tuple, kwargs: dict[str, Any]) 
     Source: `torch/csrc/utils/python_arg_parser.cpp`, `PythonArgParser::raw_parse`."""
     if "input" in kwargs and all(argument.name != "input" for argument in overloads[0].schema.arguments):
         kwargs = {"self" if name == "input" else name: value for name, value in kwargs.items()}
-    if "out" in kwargs and kwargs["out"] is None:
+    if (
+        "out" in kwargs and kwargs["out"] is None and any(operator.schema.is_mutable for operator in overloads)
+    ):  # no method
         kwargs = {name: value for name, value in kwargs.items() if name != "out"}
     pattern = (overloads, *kwargs, argument_types(args), argument_types(kwargs.values()) if kwargs else ())
     known = _plans.get(pattern)
