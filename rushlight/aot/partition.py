@@ -33,9 +33,9 @@ _CHEAP = """
     heaviside hypot index isfinite isinf isnan isneginf isposinf lcm ldexp le leaky_relu lerp lgamma log log10 log1p log2
     logaddexp logaddexp2 logical_and logical_not logical_or logical_xor logit lt masked_fill max maximum mean min minimum mish
     mul mvlgamma nan_to_num ne neg new_zeros ones polygamma positive pow rad2deg reciprocal relu remainder reshape round rrelu
-    rsqrt rsub scalar_tensor selu sgn sigmoid sigmoid_backward sign signbit silu silu_backward sin sinc sinh softplus softshrink sqrt
-    square std sub sum sum_to_size tan tanh tanh_backward threshold threshold_backward to triu true_divide trunc type_as var var_mean
-    where xlogy zeros zeros_like
+    rsqrt rsub scalar_tensor selu sgn sigmoid sigmoid_backward sign signbit silu silu_backward sin sinc sinh softplus
+    softshrink sqrt square std sub sum sum_to_size tan tanh tanh_backward threshold threshold_backward to triu true_divide
+    trunc type_as var var_mean where xlogy zeros zeros_like
 """
 VIEWS = frozenset(_VIEWS.split())
 RECOMPUTABLE = VIEWS | frozenset(_CHEAP.split())

@@ -206,10 +206,10 @@ def name_of(cache):
     return f"{cache.__module__.rpartition('.')[2]}.{cache.__qualname__}"
 
 
-OF_THE_MACHINE = {  # the compiler, and what it has compiled; warnings that were given
+OF_THE_MACHINE = {  # the compiler, and what it has compiled
     "attention.compiled_kernels", "codecache.compiler_version", "codecache.instructions", "codecache.machine",
-    "codecache.matmul_loop", "cpp_extension.build_folder", "exception.warn_once", "externs.has_wide_vectors",
-    "int8_kernel.library", "loops._module",
+    "codecache.matmul_loop", "cpp_extension.build_folder", "externs.has_wide_vectors", "int8_kernel.library",
+    "loops._module",
 }  # fmt: skip
 OF_THE_ARGUMENTS = {  # their results depend on nothing else, and on no function that an exercise replaces
     "bytecode.simplify", "engine.is_expandable_to", "gather_scatter._own_positions", "ir.<lambda>", "ir.IndexExpr", "ir.Load",

@@ -17,6 +17,7 @@ from rushlight.aten.strided import Tensor, strides_for, wrap_contiguous, wrap_di
 from rushlight.aten.structured import Output, allocate
 from rushlight.c10.dtypes import int32, int64
 from rushlight.c10.exception import warn_once
+from rushlight.c10.memory_formats import contiguous_format
 
 # Sorted elements ------------------------------------------------------------------------------------------------------
 
@@ -162,7 +163,7 @@ def kthvalue(self: Tensor, k: int, dim: int, keepdim: bool) -> tuple[Tensor, ...
     if not self.dim():
         return tuple(self.sort(dim))
     selected = (x.narrow(dim, k - 1, 1) for x in self.sort(dim))
-    return tuple(x.clone() if keepdim else x.squeeze(dim).clone() for x in selected)
+    return tuple((x if keepdim else x.squeeze(dim)).clone(memory_format=contiguous_format) for x in selected)
 
 
 def mode(self: Tensor, dim: int, keepdim: bool) -> tuple[Tensor, ...]:
@@ -172,10 +173,8 @@ def mode(self: Tensor, dim: int, keepdim: bool) -> tuple[Tensor, ...]:
     if not self.dim():
         return self.clone(), functions.zeros((), dtype=int64)
     if not self.numel():
-        if not self.size(dim):
-            raise IndexError(f"mode(): Expected reduction dim {wrap_dim(dim, self.dim())} to have non-zero size.")
-        values = self.narrow(dim, 0, 1) if keepdim else self.select(dim, 0)
-        return values.clone(), functions.zeros_like(values, dtype=int64)
+        values = (self.narrow(dim, 0, 1) if keepdim else self.select(dim, 0)).clone(memory_format=contiguous_format)
+        return values, functions.zeros_like(values, dtype=int64)
     rows = np.moveaxis(self._array, dim, -1)
     counts = (rows[..., None] == rows[..., None, :]).sum(-1)
     largest = counts == counts.max(-1, keepdims=True)

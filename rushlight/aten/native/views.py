@@ -71,7 +71,10 @@ def planned(kernel: Callable, operators: tuple[str, ...] = (), key_of: Callable[
         sizes, strides, further, elements = plan
         view = plain_alias(self, sizes, strides, start + further)
         if elements is not None and self._base is None and not self._key_set & META:
-            view._array = self._array[elements]
+            try:  # noqa: SIM105 - `suppress` is slow
+                view._array = self._array[elements]
+            except ValueError:  # the storage was made smaller than `self`
+                pass
         return as_view(self, view) if operators else view
 
     return view
