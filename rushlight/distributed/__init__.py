@@ -2,11 +2,17 @@
 written for `torch.distributed` finds a process group of one rank here."""
 
 # ruff: noqa: F403, F405
+from rushlight.backends import own_functions
 from rushlight.distributed.distributed_c10d import *
 from rushlight.distributed.failures import RanksFailed
 from rushlight.distributed.ranks import backend, describe_devices, device, run_ranks
 
 __all__ = ["RanksFailed", "Traffic", "backend", "describe_devices", "device", "run_ranks"]
+globals().update(own_functions(f"{__name__}.distributed_c10d", globals()))
+
+
+def is_available() -> bool:
+    return True
 
 
 def __getattr__(name: str):
