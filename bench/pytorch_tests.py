@@ -367,6 +367,9 @@ def child(framework: str, file: Path, report: Path, done: set[str], wanted: set[
     if framework == "rushlight":
         as_torch.install()
         sys.meta_path.insert(0, OfPyTorch)
+        importlib.import_module("torch.testing")
+        for name in [name for name in sys.modules if name.startswith(OF_PYTORCH)]:
+            del sys.modules[name]  # names of rushlight's own
         make_tensor = importlib.import_module("torch.testing._creation").make_tensor
         GIVEN["torch.testing.make_tensor"] = importlib.import_module("torch.testing").make_tensor = make_tensor
         helpers = importlib.import_module("torch.testing._internal.common_utils")
