@@ -61,7 +61,7 @@ SECONDS, GIBIBYTES = 60, 8  # of a test, and of a process
 MISSING = re.compile(
     r"is not in rushlight|has no attribute|unexpected keyword argument|invalid combination of arguments|not implemented|"
     r"No module named|cannot import name|takes \d+ positional|takes from \d+|multiple values for argument|No operator|"
-    r"missing \d+ required|never runs code from a file|but got: lazy|dtype must be a rushlight|there is no operator|no overload|"
+    r"missing \d+ required|never runs code from a file|but got: lazy|dtype must be a torch|there is no operator|no overload|"
     r"\bcomplex\b|leaves out|left out"
 )
 

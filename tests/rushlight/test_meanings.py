@@ -15,6 +15,11 @@ xp.Size((1.5, 2))
 xp.Size([xp.tensor(2), 3]), xp.Size([np.int64(2), True]), xp.Size(range(3)), xp.Size()
 xp.Size("ab")
 xp.Size([[2]])
+xp.bincount(xp.tensor([0, 1]), xp.ones(2)), xp.bincount(xp.tensor([0, 1]), xp.ones(2, dtype=xp.float16))
+xp.bincount(xp.zeros(0, dtype=xp.int64), xp.ones(0), 3), xp.bincount(xp.tensor([0, 1]), xp.tensor([2, 3]))
+xp.broadcast_shapes(1.1)
+xp.broadcast_shapes((1.1, 2.0))
+xp.broadcast_shapes(2, (3, 1), [1])
 xp.Size([2, 3]) + (4,), (4,) + xp.Size([2]), xp.Size([2, 3])[1:], xp.Size([2]) * 2
 del y.data
 del y.requires_grad

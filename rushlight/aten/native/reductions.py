@@ -676,8 +676,10 @@ def bincount(self: Tensor, weights: Tensor | None, minlength: int) -> Tensor:
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     if weights is not None and weights.shape != self.shape:
         raise RuntimeError("weights should be 1-d and have the same length as input")
-    counts = np.bincount(self._array, None if weights is None else weights._array, minlength)
-    return from_numpy(counts.astype(np.int64 if weights is None else np.promote_types(weights.dtype.numpy, np.float32)))
+    if weights is None or not self.numel():
+        return from_numpy(np.bincount(self._array, minlength=minlength).astype(np.int64))
+    counts = np.bincount(self._array, weights._array, minlength)
+    return from_numpy(counts.astype(np.float32 if weights.dtype is float32 else np.float64))
 
 
 def nanmean(self: Tensor, dim: Dims, keepdim: bool, dtype: dtype | None) -> Tensor:

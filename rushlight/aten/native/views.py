@@ -399,7 +399,10 @@ def unbind(self: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
 
 def broadcast_shapes(*shapes: int | Sequence[int]) -> Size:
     """The sizes to which tensors of these shapes broadcast."""
-    given = [() if shape is None else tuple(map(index, _dims(shape))) for shape in shapes]  # PyTorch skips a None
+    for shape in shapes:
+        if not isinstance(shape, (tuple, list, type(None))) and not hasattr(shape, "__index__"):
+            raise RuntimeError(f"Input shapes should be of type ints, a tuple of ints, or a list of ints, got {shape}")
+    given = [() if shape is None else tuple(Size(_dims(shape))) for shape in shapes]  # PyTorch skips a None
     sizes: tuple[int, ...] = (1,) * max(map(len, given), default=0)
     for number, shape in enumerate(given):
         for dim in range(-1, -len(shape) - 1, -1):
