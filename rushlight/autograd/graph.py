@@ -214,7 +214,7 @@ class AccumulateGrad(Node):
         if grad is not None and meta.grad_fn is not None:
             raise RuntimeError("leaf variable has been moved into the graph interior")
         if grad is not None and meta.requires_grad:
-            shared = sys.getrefcount(grad) > _UNSHARED_REFCOUNT
+            shared = sys.getrefcount(grad) > _UNSHARED_REFCOUNT + bool(self.post_hooks)  # which get it, too
             (accumulate if shared else fastest[accumulate])(self.variable, grad)
         for hook in list(meta.post_hooks.values()) if meta.post_hooks else ():  # they run without a gradient, too
             if hook(self.variable) is not None:

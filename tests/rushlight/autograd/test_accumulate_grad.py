@@ -118,6 +118,17 @@ def a_gradient_of_inference_mode(xp):
     return [a.grad is given, a.grad.is_inference()]
 
 
+@program
+def a_hook_of_the_node_that_gets_the_gradient_that_is_kept(xp):
+    a, got = xp.ones(2, requires_grad=True), []
+    (node, _), *_ = a.view_as(a).grad_fn.next_functions
+    node.register_prehook(lambda grads: (grads[0] * 2,))
+    node.register_hook(lambda _, grads: got.append(grads[0]))
+    a.register_post_accumulate_grad_hook(lambda a: (a.grad.add_(1), None)[1])
+    (a * 3).sum().backward()
+    return [a.grad.data_ptr() == got[0].data_ptr(), a.grad, got[0]]
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_accumulate_grad_keeps_and_copies_as_torch_does(name):
     agree(PROGRAMS[name])
