@@ -646,8 +646,10 @@ def _add_used(tree: ast.AST, names: dict[str, Any], found: dict[str, str]) -> No
         if not isinstance(node, ast.Name) or node.id in bound or node.id in found or node.id not in names:
             continue
         value = names[node.id]
-        if isinstance(value, (bool, int, float, str, list, tuple, set, dict)) and len(repr(value)) <= 100:
+        if isinstance(value, (bool, int, float, str, list, tuple, set, dict)) and _is_shown(repr(value)):
             found[node.id] = f"{node.id} = {value!r}"
+        elif isinstance(value, dict) and all(isinstance(key, str) for key in value):
+            found[node.id] = f"{node.id} = {{{', '.join(f'{key!r}: ...' for key in value)}}}"
         elif inspect.isfunction(value) and value.__module__.startswith(CHECKS):
             found[node.id] = text = _source_of(value)
             if len(text.splitlines()) > LONGEST_HELPER:
@@ -655,6 +657,10 @@ def _add_used(tree: ast.AST, names: dict[str, Any], found: dict[str, str]) -> No
                 found[node.id] = f"{text.partition(NEXT)[0]}{NEXT}{said}"
             else:
                 _add_used(ast.parse(text), value.__globals__, found)
+
+
+def _is_shown(text: str) -> bool:
+    return len(text) <= 100 and " at 0x" not in text
 
 
 def _source_of(function: Callable) -> str:
