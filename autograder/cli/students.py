@@ -54,6 +54,7 @@ def lab(lab: str | None, more: tuple[str, ...], no_open: bool, language: str) ->
             copy_lab(wanted, language, copy)
         else:
             shutil.copytree(wanted.todays_path.parent, copy.parent, dirs_exist_ok=True)
+        _name_kernel(copy)
         if FOR_ASSISTANTS.exists():  # a class repository has it at its top
             _copy_missing(FOR_ASSISTANTS, copy.parents[1] / "AGENTS.md")
         with speaking(language):
@@ -77,6 +78,15 @@ def _copy_missing(source: str | Path, target: str | Path) -> None:
     """Copy a file unless there is one already, which may be somebody's own."""
     if not Path(target).exists():
         shutil.copyfile(source, target)
+
+
+def _name_kernel(path: Path) -> None:
+    """Write into a notebook what JupyterLab writes when it opens it with this kernel: opened, it is then as it was saved."""
+    from ipykernel.ipkernel import IPythonKernel
+
+    nb = json.loads(path.read_bytes())
+    nb["metadata"]["language_info"] = IPythonKernel.language_info
+    path.write_bytes((json.dumps(nb, ensure_ascii=False, indent=1, sort_keys=True) + "\n").encode())
 
 
 def _open(copy: Path, said: str, more: tuple[str, ...]) -> int:
@@ -218,8 +228,8 @@ def _print_verdicts(verdicts: dict[str, Verdict], lab: Lab) -> None:
         out.print(f"– {speak('not attempted')}: {', '.join(verdict.check for verdict in untouched)}", style="dim")
     worth, written = lab.points, lab.written_points
     earned = sum(worth[check] for check, verdict in verdicts.items() if verdict.passed and check in worth)
-    points = points_of(earned, sum(worth.values()))
-    more = speak(", and up to {written:g} for your written answer", written=written) if written else ""
+    points = points_of(earned, sum(worth.values()) + written)
+    more = speak(", {written:g} of them for your written answer", written=written) if written else ""
     out.print(f"\n[bold]{points}[/bold]{more}")
 
 

@@ -253,10 +253,10 @@ class Shell:
         return streams + _fitting_displays(captured.outputs) + self.errors[:1]
 
     def _keep_error(self, etype: type, evalue: BaseException, lines: list[str]) -> None:
-        text = "\n".join(lines)[-MAX_OUTPUT:]
-        self.errors.append(
-            {"output_type": "error", "ename": etype.__name__, "evalue": str(evalue)[:500], "traceback": [text]}
-        )
+        text, said = "\n".join(lines)[-MAX_OUTPUT:], str(evalue)
+        if isinstance(evalue, SyntaxError) and evalue.lineno:
+            said = f"{evalue.msg} (line {evalue.lineno})"  # without the shell's name of the cell
+        self.errors.append({"output_type": "error", "ename": etype.__name__, "evalue": said[:500], "traceback": [text]})
 
 
 def _fitting_displays(shown: list[Any]) -> list[dict]:

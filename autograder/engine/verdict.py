@@ -88,6 +88,8 @@ class Verdict:
             said = speak("all {cases} cases agree with {judge}", cases=self.cases, judge=judge)
         elif self.outcome == DISAGREED and self.cases == 1:
             said = speak("this case does not agree with {judge}:", judge=judge)
+        elif self.outcome == DISAGREED and self.case is None:
+            said = self._count()
         elif self.outcome == DISAGREED:
             said = speak("{agreed}; the smallest that does not:", agreed=self._count())
         else:

@@ -181,6 +181,8 @@ def check(name: str, case: dict | None = None) -> None:
     if is_grading():
         return
     reason = _not_yet(name) if is_milestone(name) and case is None else ""
+    if not reason:
+        _begin_to_display(name)
     verdict = Verdict(name, NOT_ATTEMPTED, message=reason) if reason else _decide(name, case)
     is_alone = verdict.was_examined and not is_milestone(name)  # it depends on no other piece
     if case is None and not is_alone and verdict.outcome not in (PASSED, NOT_ATTEMPTED, GRADER_ERROR, NEEDS_TORCH):
@@ -313,9 +315,7 @@ def _standing(verdict: Verdict) -> list:
             pieces = [exercise_of(check) for check in worth if not is_milestone(check)]
             left = {exercise_of(check) for check in worth if check not in done and not is_milestone(check)}
             whole = len({*pieces})
-            points = points_of(sum(worth[check] for check in done), sum(worth.values()))
-            if by_hand := lab.written_points:
-                points = speak("{points}, and {by_hand:g} by hand", points=points, by_hand=by_hand)
+            points = points_of(sum(worth[check] for check in done), sum(worth.values()) + lab.written_points)
             said = speak(
                 "lab {number} in this session: {count} of {whole} exercises · {points}",
                 **{"number": lab.number, "count": whole - len(left), "whole": whole, "points": points},
@@ -433,6 +433,22 @@ def _key(case: dict) -> str:
     return json.dumps(case, sort_keys=True, default=repr)
 
 
+def _begin_to_display(name: str) -> None:
+    """Say in the place of the verdict of a notebook that it takes long, if it does: the first check of a kernel starts torch."""
+    global _place
+    _place = None
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    first = _helper is None and _shared is None
+    if hasattr(shell, "kernel") and (first or takes_long(name)):
+        from IPython.display import display
+
+        said = speak("starting torch: ten seconds, once in a kernel") if first else speak("running: this takes long")
+        _place = display({"text/plain": said}, raw=True, display_id=True)
+
+
+_place: Any = None  # of the verdict, if something stands there
+
+
 def _display(verdict: Verdict, *standing: Any) -> None:
     """Show a verdict, with its points and the tally of its lab."""
     try:
@@ -446,7 +462,8 @@ def _display(verdict: Verdict, *standing: Any) -> None:
     else:
         from ..engine.card import card  # not in the sandbox, where nothing is displayed
 
-        display({"text/html": card(verdict, *standing), "text/plain": str(verdict)}, raw=True)
+        show = _place.update if _place else display
+        show({"text/html": card(verdict, *standing), "text/plain": str(verdict)}, raw=True)
 
 
 def _print(verdict: Verdict) -> None:

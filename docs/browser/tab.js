@@ -1,7 +1,8 @@
 // The cells of a page as editors with Run and Check, over one Python in a worker (worker.js).
 //
 // The page has its cells as blocks with `data-cell`, and a script of JSON, `#tab`, with what a block does not say: {base, lab,
-// notebook, before, cells: {id: {kind, binds, check, points}}}. `before` is run first in each Python. The kinds are exercise, check,
+// notebook, points, bytes, before, cells: {id: {kind, binds, check, points}}}. `bytes` is what is loaded at the first press, and `before` is
+// run first in each Python. `next` is the cell of a lab that takes over the answer of a page with one exercise, home. The kinds are exercise, check,
 // plain, drawing, written (an answer in words), and torch, which does not run here: a part of it may, for the cells below. Nothing is
 // loaded before the first press. Answers stay in this browser's storage, by lab.
 
@@ -89,10 +90,12 @@ const python = {
   start() {
     this.ready ??= new Promise((resolve, reject) => {
       this.giveUp = reject;
+      bar.progress("Python");
       this.worker = new Worker(new URL("worker.js", base), { type: "module" });
       this.worker.onerror = (event) => this.fail(event.message || words("the site cannot be reached"));
       this.worker.onmessage = ({ data }) => {
         if (data.loading) bar.progress(data.loading);
+        if (data.fetched) bar.fetched(data.fetched / page.bytes);
         if (data.ready) bar.progress(null), resolve();
         if (data.failed) this.fail(data.failed);
         if ("limit" in data) this.waiting?.within(data.limit && 2 * data.limit); // Python ends a case by itself, unless it is in C code
@@ -178,6 +181,7 @@ class Cell {
     this.name = `cell ${id}`;
     this.outside = block.closest("details.folded") ?? block; // code that only draws is folded away
     this.outputs = make("div", { class: "outputs", "aria-live": "polite" });
+    this.waiting = make("p", { class: "notes", "aria-live": "off" }); // what the cell waits for
     this.editor = null;
     this.judged = null; // of a check, the text of the exercise whose verdict is shown
   }
@@ -220,6 +224,7 @@ class Cell {
     if (this.kind !== "check") {
       button(words("Run"), () => press(this));
       button(words("Edit"), () => this.edit());
+      this.open = buttons.at(-1);
       button(words("Start again"), () => this.change(this.own), { hidden: this.text === this.own });
       this.again = buttons.at(-1);
     }
@@ -237,6 +242,7 @@ class Cell {
     if (this.exercise?.text !== this.exercise?.own) for (const stored of this.outputs.children) stored.hidden = true;
     this.outside.after(this.outputs);
     if (this.kind !== "check" || this.exercise?.checked !== this) this.block.after(this.buttons);
+    else this.block.hidden = true; // the button of its exercise is the check
     if (this.kind === "check") return;
     if (this.text !== this.own) this.code.replaceChildren(...coloured(this.text));
     this.block.querySelector("pre").addEventListener("click", () => getSelection().isCollapsed && this.edit());
@@ -253,6 +259,7 @@ class Cell {
         changed: (text) => text !== this.text && (this.text = text),
         run: () => press(this.checked?.lacks ? this : (this.checked ?? this)),
       });
+      this.open.hidden = true;
     }
     this.editor.focus();
   }
@@ -282,14 +289,21 @@ class Cell {
   // What a later visit shows of a check that has passed.
   passed() {
     const points = this.points ? [make("b", { text: words("{0} of {1} points", this.points, this.points) })] : [];
-    return make("div", { class: "rich passed" }, make("b", { text: "✓" }), ` ${this.check} `, ...points);
+    return make("div", { class: "rich passed" }, make("b", { text: "✓" }), ` ${this.check} `, ...points, ...onward());
   }
 
   // Remove what is shown of the cell. The page keeps the room until `settle`, so that it does not jump.
   clear() {
     this.outputs.style.minHeight = `${this.outputs.offsetHeight}px`;
-    this.outputs.replaceChildren();
+    this.outputs.replaceChildren(...[this.waiting].filter((each) => each.isConnected));
     this.judged = null;
+  }
+
+  // Say in the place of the outputs what the cell waits for, or that it no longer waits.
+  wait(text) {
+    this.waiting.textContent = text;
+    if (text) this.outputs.prepend(this.waiting);
+    else this.waiting.remove();
   }
 
   settle() {
@@ -352,8 +366,17 @@ async function press(cell) {
   running = true;
   if (bar.loading.hidden) bar.say("");
   bar.busy(true);
+  const pressed = (cell.exercise ?? cell).buttons.querySelector(cell.kind === "check" ? ".main" : "button:not(.main)");
+  const name = pressed.textContent;
+  let begun = performance.now();
+  const tell = () => cell.wait(bar.stage() || words("running, {} s", Math.round((performance.now() - begun) / 1000)));
+  const clock = setInterval(tell, 500);
+  pressed.style.minWidth = `${pressed.offsetWidth}px`;
+  pressed.textContent = "…";
+  tell();
   try {
     await python.start();
+    begun = performance.now();
     const first = cell.kind === "check" && cell.exercise;
     for (const other of cells) if (first && other.exercise === first && !other.lacks) other.clear();
     if (first && !(await runFresh(first))) return first.outputs.scrollIntoView({ block: "nearest" });
@@ -364,16 +387,37 @@ async function press(cell) {
       if (ok) kept.passed[cell.check] = text;
       else delete kept.passed[cell.check];
       kept.write();
+      if (ok && page.next) carryOver(cell.check, text), cell.outputs.append(...onward());
     }
     cell.outputs.scrollIntoView({ block: "nearest" });
   } catch {
     // said already
   } finally {
+    clearInterval(clock);
+    cell.wait("");
+    pressed.textContent = name;
     running = false;
     bar.busy(false);
     for (const each of cells) each.settle();
   }
 }
+
+// The answer of home goes into its lab, below the docstring there, unless the lab has an answer.
+function carryOver(check, text) {
+  const { lab, cell, own } = page.next;
+  const body = text.replace(/^[^]*?\bdef\b.*:[ \t]*\n/, "");
+  const answer = own.replace(/^ *raise NotImplementedError.*$/m, () => body.trimEnd());
+  try {
+    const there = { answers: {}, passed: {}, ...JSON.parse(localStorage.getItem(`rushlight/${lab}`) ?? "{}") };
+    if (cell in there.answers) return;
+    there.answers[cell] = there.passed[check] = answer;
+    localStorage.setItem(`rushlight/${lab}`, JSON.stringify(there));
+  } catch {
+    // the browser keeps nothing, which the bar says
+  }
+}
+
+const onward = () => (page.next ? [make("p", {}, make("a", { href: page.next.link, text: page.next.said }))] : []);
 
 async function runFresh(cell) {
   await runNeeded(cell);
@@ -409,13 +453,11 @@ function namesIn(text) {
 
 // The bar: how far, and what to do with the answers -------------------------------------------------------------------
 
-const STEPS = ["Python", "numpy", "rushlight"];
-
 const bar = {
   dress() {
     this.tally = make("b");
     this.said = make("span", { role: "status" });
-    this.loading = make("progress", { max: STEPS.length + 1, value: 0, hidden: true, "aria-label": words("Loading Python") });
+    this.loading = make("progress", { max: 1, hidden: true, "aria-label": words("Loading Python") });
     this.end = make("button", { text: words("Stop"), type: "button", hidden: true, click: () => python.stop(words("Stopped")) });
     const file = make("input", { type: "file", accept: ".ipynb", hidden: true, change: () => upload(file) });
     this.element = make(
@@ -446,7 +488,7 @@ const bar = {
     if (!checks.length) return;
     const done = checks.filter((cell) => cell.check in kept.passed && (!cell.exercise || kept.passed[cell.check] === cell.exercise.text));
     const sum = (some) => some.reduce((total, { points }) => total + points, 0);
-    this.tally.textContent = words("{0} of {1} points", sum(done), sum(checks));
+    this.tally.textContent = words("{0} of {1} points", sum(done), page.points);
     if (!kept.works) this.say(LOST);
     else if (this.said.textContent === LOST) this.say("");
   },
@@ -458,11 +500,21 @@ const bar = {
   },
 
   progress(what) {
+    this.what = what;
     this.loading.hidden = !what;
     this.element.classList.toggle("loading", !!what);
-    if (STEPS.includes(what)) this.loading.value = STEPS.indexOf(what) + 1;
-    else this.loading.removeAttribute("value");
     this.say(what ? words("loading {}", what) : "");
+  },
+
+  // What is loading, and how much of all that the first press loads is there.
+  stage() {
+    const { position } = this.loading; // -1 if all is there
+    return this.what && (position > 0 ? words("loading {0}: {1} %", this.what, Math.floor(100 * position)) : words("loading {}", this.what));
+  },
+
+  fetched(part) {
+    if (part < 1) this.loading.value = part;
+    else this.loading.removeAttribute("value");
   },
 
   say(text) {

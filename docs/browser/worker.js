@@ -2,13 +2,23 @@
 //
 // Messages to it: {start: {lab, notebook, gpt, version}}, {run: {number, name, source, exercise, given}} and
 // {plug: {number, name, source, check}}. A cell finds `given`, if there is one, as a variable.
-// Messages from it: {loading: what} before each part that is loaded, {ready}, {number, output} for each output of a cell,
-// {number, done: ok} at its end, and {failed: message} if the parts cannot be loaded.
+// Messages from it: {loading: what} before each part that is loaded, {fetched: bytes} so far, {ready}, {number, output} for each
+// output of a cell, {number, done: ok} at its end, and {failed: message} if the parts cannot be loaded.
 
 const HERE = new URL(".", self.location.href);
 const PYTHON = new URL("pyodide/", HERE);
 const QUIET = 3000; // milliseconds after the first cell
 const DRAWS = /\b(draw|matplotlib|pyplot)\b/;
+
+// What is fetched is counted, also what Pyodide fetches.
+const { fetch: plain } = self;
+let fetched = 0;
+self.fetch = async (...asked) => {
+  const response = await plain(...asked);
+  if (!response.body) return response;
+  const count = (part, onward) => (self.postMessage({ fetched: (fetched += part.byteLength) }), onward.enqueue(part));
+  return new Response(response.body.pipeThrough(new TransformStream({ transform: count })), response);
+};
 
 const KEPT = "rushlight"; // the cache of what Python has compiled
 

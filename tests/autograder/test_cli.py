@@ -1,6 +1,7 @@
 """The command line as a person meets it."""
 
 import io
+import json
 import multiprocessing
 import os
 import re
@@ -13,7 +14,7 @@ from types import SimpleNamespace
 
 import pytest
 import yaml
-from first_lab import POINTS, of
+from first_lab import ALL, POINTS, of
 from rich.console import Console
 
 from autograder import cli, course
@@ -215,7 +216,7 @@ def test_pieces_that_are_not_attempted_are_one_line_at_the_end(monkeypatch, root
     monkeypatch.setattr(students, "_run", lambda *arguments: lines)
     code = cli.app.main(["check", "--notebook", str(root / "README.md")], standalone_mode=False)
     said = capsys.readouterr().out
-    assert code == 1 and of(3) in said
+    assert code == 1 and of(3, ALL) in said
     marks = [line for line in said.splitlines() if line[:1] in [*"✓✗–"]]
     assert [mark[0] for mark in marks] == [*"✓–✗–"]
     assert "did not run: E: x" in said and "torch's" in said
@@ -263,7 +264,9 @@ def test_a_lab_is_copied_once_and_never_overwritten(root, tmp_path):
     command = [sys.executable, "-m", "autograder.cli", "lab", "01a", "--no-open"]
     copy = course / "work" / "01a_views" / "01a_views.ipynb"
     subprocess.run(command, cwd=course, check=True, capture_output=True)
-    assert copy.read_text() == (root / "labs" / "01a_views" / "01a_views.ipynb").read_text()
+    mine, released = (json.loads(path.read_text()) for path in (copy, root / "labs" / "01a_views" / "01a_views.ipynb"))
+    released["metadata"]["language_info"] |= mine["metadata"]["language_info"]  # what JupyterLab would write
+    assert mine == released and mine["metadata"]["language_info"]["pygments_lexer"] == "ipython3"
     rules = course / "work" / "AGENTS.md"
     assert "What the student does alone" in rules.read_text()
     for path in (copy, rules):
@@ -275,12 +278,12 @@ def test_a_lab_is_copied_once_and_never_overwritten(root, tmp_path):
 @pytest.mark.sweep
 def test_check_gives_the_solved_lab_all_its_points(rushlight, isolated):
     said = rushlight("check", "01a", "--notebook", "solutions/01a_views/01a_views.ipynb")
-    assert of(POINTS) in said
+    assert of(POINTS, ALL) in said
 
 
 @pytest.mark.sweep
 def test_check_gives_the_untouched_lab_none(rushlight, isolated):
-    assert of(0) in rushlight("check", "01a", "--notebook", "labs/01a_views/01a_views.ipynb", code=1)
+    assert of(0, ALL) in rushlight("check", "01a", "--notebook", "labs/01a_views/01a_views.ipynb", code=1)
 
 
 def test_conda_and_pip_install_the_same_packages(root):

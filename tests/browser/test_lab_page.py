@@ -1,10 +1,10 @@
 """A lab in its page of the site: Python runs in the browser, a judge decides there, and the answers stay."""
 
+import re
+
 import nbformat
 import pytest
-from first_lab import EXERCISES, WORTH, of
-
-from docs.programs.hooks.tab import LACKED
+from first_lab import ALL, EXERCISES, of
 
 LAB = "phases/01_strided/01a_views.html"
 STRIDES, OFFSET = "aten-strided-contiguous_strides", "aten-strided-element_offset"
@@ -25,7 +25,11 @@ LOADING = """() => {
     bar.progress("numpy");
     return [getComputedStyle(bar.element).position, bar.element.offsetHeight];
 }"""
-HERE = sum(points for check, points in WORTH.items() if check not in LACKED)  # what a browser can mark
+TOLD = """cell => {
+    const place = document.querySelector(`[data-cell="check-${cell}"] + .outputs`);
+    window.told = [];
+    new MutationObserver(() => window.told.push(place.innerText)).observe(place, { childList: true, subtree: true });
+}"""
 IDLE = "!document.querySelector('.tab-bar.busy')"
 
 
@@ -68,17 +72,19 @@ def test_a_lab_is_done_in_its_page_and_downloaded_as_a_notebook(lab, tmp_path):
     asked = []
     lab.on("request", lambda request: asked.append(request.url))
     answer(lab, STRIDES, WRONG)
-    assert tally(lab) == of(0, HERE)
+    assert tally(lab) == of(0, ALL)
+    lab.evaluate(TOLD, STRIDES)
     lab.keyboard.press("Shift+Enter")
     lab.wait_for_function(IDLE)
-    said = card(lab, STRIDES)
+    said, told = card(lab, STRIDES), lab.evaluate("window.told")
+    assert any(re.match(r"loading Python: \d+ %", text) for text in told) and "running, 0 s" in told
     assert "69 of 93 cases agree with torch" in said and "a size of 0 counts as 1" in said and "practice" in said
     answer(lab, STRIDES, RIGHT)
     press(lab, STRIDES)
-    assert "all 93 cases agree with torch" in card(lab, STRIDES) and tally(lab) == of(2, HERE)
+    assert "all 93 cases agree with torch" in card(lab, STRIDES) and tally(lab) == of(2, ALL)
     answer(lab, OFFSET, SHORT)
     press(lab, OFFSET)
-    assert f"2 of {EXERCISES} exercises" in card(lab, OFFSET) and tally(lab) == of(4, HERE)
+    assert f"2 of {EXERCISES} exercises" in card(lab, OFFSET) and tally(lab) == of(4, ALL)
 
     with lab.expect_download() as download:
         lab.get_by_role("button", name="Download").click()
@@ -89,11 +95,11 @@ def test_a_lab_is_done_in_its_page_and_downloaded_as_a_notebook(lab, tmp_path):
 
     asked.clear()
     lab.reload()
-    assert "max(size, 1)" in text_of(lab, STRIDES) and tally(lab) == of(4, HERE)
+    assert "max(size, 1)" in text_of(lab, STRIDES) and tally(lab) == of(4, ALL)
     assert not [url for url in asked if "/pyodide/" in url or "codemirror" in url]
     lab.once("dialog", lambda dialog: dialog.accept())
     lab.get_by_role("button", name="Delete").click()
-    assert "NotImplementedError" in text_of(lab, STRIDES) and tally(lab) == of(0, HERE)
+    assert "NotImplementedError" in text_of(lab, STRIDES) and tally(lab) == of(0, ALL)
     lab.locator(".tab-bar input[type=file]").set_input_files(path)
     lab.get_by_text("2 answers read").wait_for()
     assert "max(size, 1)" in text_of(lab, STRIDES)
@@ -115,7 +121,7 @@ def test_an_endless_loop_is_stopped_and_what_has_passed_is_plugged_in_again(lab)
     assert "with the pieces that have passed" in card(lab, OFFSET)
     answer(lab, OFFSET, SHORT)
     press(lab, OFFSET)
-    assert f"2 of {EXERCISES} exercises" in card(lab, OFFSET) and tally(lab) == of(4, HERE)
+    assert f"2 of {EXERCISES} exercises" in card(lab, OFFSET) and tally(lab) == of(4, ALL)
 
 
 @pytest.mark.sweep  # an editor starts Python
@@ -130,10 +136,10 @@ def test_a_piece_that_passed_has_its_mark_and_points_on_a_later_visit(lab):
         [STRIDES, "aten.strided.contiguous_strides"],
     )
     lab.reload()
-    assert card(lab, STRIDES) == "✓ aten.strided.contiguous_strides 2 of 2 points" and tally(lab) == of(2, HERE)
+    assert card(lab, STRIDES) == "✓ aten.strided.contiguous_strides 2 of 2 points" and tally(lab) == of(2, ALL)
     assert lab.locator(f'[data-cell="{STRIDES}"] .k').first.inner_text() == "def"
     answer(lab, STRIDES, WRONG)
-    assert "Press Check for the verdict on this code." in card(lab, STRIDES) and tally(lab) == of(0, HERE)
+    assert "Press Check for the verdict on this code." in card(lab, STRIDES) and tally(lab) == of(0, ALL)
 
 
 @pytest.mark.sweep  # an editor starts Python
@@ -148,18 +154,22 @@ def test_no_bar_covers_the_text_that_is_written_on_a_phone(lab):
 
 
 @pytest.mark.sweep
-def test_the_check_of_home_decides_what_home_shows(lab, below):
+def test_home_asks_and_its_check_answers_and_the_lab_takes_the_answer_over(lab, below):
     lab.goto(below)
-    verdict = lab.locator(".outputs > .verdict")
-    shown = "".join(verdict.inner_html().split())
-    assert lab.get_by_text("12 MB").first.is_visible()
+    verdict, said = lab.locator(".outputs > .verdict"), lab.locator('[data-cell="home-check"] + .outputs')
+    count = "aten.strided.contiguous_strides: 69 of 93 cases agree with torch"
+    assert verdict.inner_text() == f"✗ {count}" and lab.get_by_text("12 MB").first.is_visible()
     press(lab, "home-exercise")
-    live = lab.locator('[data-cell="home-check"] + .outputs > .rich').inner_html()
-    assert "".join(live.split()) == shown
+    assert f"{count}; the smallest that does not:" in said.inner_text() and "sizes = [0, 0]" in said.inner_text()
     answer(lab, "home-exercise", WRONG.replace("size\n    return", "0\n    return"))
     lab.reload()
-    said = lab.locator('[data-cell="home-check"] + .outputs').inner_text()
-    assert said == "Press Check for the verdict on this code." and not verdict.is_visible()
+    assert said.inner_text() == "Press Check for the verdict on this code." and not verdict.is_visible()
+    answer(lab, "home-exercise", RIGHT)
+    press(lab, "home-exercise")
+    lab.get_by_text("That was exercise 2 of lab 01a: go on").click()
+    lab.wait_for_url(f"{below}{LAB}#*")
+    assert tally(lab) == of(2, ALL) and "✓" in card(lab, STRIDES)
+    assert "Row-major strides" in text_of(lab, STRIDES) and "max(size, 1)" in text_of(lab, STRIDES)
 
 
 @pytest.mark.sweep

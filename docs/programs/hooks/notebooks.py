@@ -399,7 +399,7 @@ def _opened(page: str, name: str, elsewhere: str) -> str:
     )
     title = TITLE.search(page)
     place = title.end() if title else 0
-    return f"{page[:place]}\n\n{box}\n<div data-tab-bar></div>\n{page[place:]}"
+    return f"{page[:place]}\n\n<div data-tab-bar></div>\n\n{box}\n{page[place:]}"
 
 
 # From a notebook to Markdown -----------------------------------------------------------------------------------------

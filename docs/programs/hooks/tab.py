@@ -16,7 +16,6 @@ import re
 import tomllib
 import zipfile
 from collections.abc import Iterator
-from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,10 +30,10 @@ from autograder import translation
 from autograder.course import COURSE
 from autograder.engine import practice
 from autograder.engine.card import card
-from autograder.engine.check import exercise_of, find, global_names, is_milestone, is_on_torch, shown_source
+from autograder.engine.check import exercise_of, global_names, is_milestone, is_on_torch
 from autograder.engine.verdict import DISAGREED, Verdict
 from autograder.language import SPOKEN, speaking
-from autograder.model import check_name, exercise_name
+from autograder.model import Lab, check_name, exercise_name, number_of
 from docs.programs.browser import parts
 from docs.programs.hooks.languages import LANGUAGE, words
 from rushlight.course.short_names import long_form
@@ -59,9 +58,15 @@ COURSE_FILES = (
     "autograder/checks/shared*/*.py",
 )
 LEFT_OUT = {"__pycache__", "stub"}
+FETCHED = (
+    ".wasm",
+    ".zip",
+    ".json",
+    "wasm32.whl",
+)  # of Pyodide's files, those that a worker fetches and does not import
 GPT = COURSE / "rushlight/course/gpt.npz"  # only pages that use the trained model load it
 HERE = words(
-    "**Or do it here.** Each exercise below is an editor. *Check* runs it in this page, on a Python that the first press loads "
+    "**Do it here.** Each exercise below is an editor. *Check* runs it in this page, on a Python that the first press loads "
     "(12 MB), and compares it with recorded answers of torch to public cases: this is practice. Your answers stay in this browser. "
     "*Download* gives you the notebook with your answers, to go on in JupyterLab or to hand in."
 )
@@ -80,18 +85,11 @@ HOME: dict = {  # an exercise that is wrong, with its check
         },
     },
 }
-HOME_VERDICT = Verdict(  # a test holds that the page's Python decides the same
+HOME_VERDICT = Verdict(  # a test holds that the page counts the same
     "aten.strided.contiguous_strides",
     DISAGREED,
     cases=93,
     agreed=69,
-    message="[0]: yours 0, torch's 1",
-    hint="a size of 0 counts as 1 in the product, so that no stride becomes 0",
-    case={"sizes": [0, 0]},
-    mine="(0, 1)",
-    theirs="(1, 1)",
-    mine_marks=[[1, 2]],
-    theirs_marks=[[1, 2]],
 )
 
 LISTED = tomllib.loads((Path(parts.__file__).with_name("lacking.toml")).read_text(encoding="utf-8"))
@@ -116,6 +114,8 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
     for path in place.glob("codemirror/*.js"):
         files.append(File.generated(config, f"{PLACE}/codemirror/{path.name}", abs_src_path=str(path)))
     course = packed(_course())
+    fetched = [part["file"] for part in parts.PARTS if part["group"] == "core" and part["file"].endswith(FETCHED)]
+    config.extra["bytes"] = len(course) + sum((place / name).stat().st_size for name in fetched)
     spoken = {code: packed(_of_language(code)) for code in translation.languages()}
     config.extra["version"] = hashlib.sha256(b"".join([course, *spoken.values()])).hexdigest()[:16]
     for name, content in {"course": course, **spoken}.items():
@@ -190,7 +190,9 @@ def _script(name: str, about: dict, page: Page, config: MkDocsConfig) -> str:
     """The script of a page, after what it must know."""
     base = get_relative_url(f"{PLACE}/", page.url)
     about = (
-        about | {"base": base, "version": config.extra.get("version")} | ({"language": LANGUAGE} if LANGUAGE else {})
+        about
+        | {"base": base, "version": config.extra.get("version"), "bytes": config.extra.get("bytes")}
+        | ({"language": LANGUAGE} if LANGUAGE else {})
     )
     text = json.dumps(about, separators=(",", ":"))
     text = text.replace("<", "\\u003c")
@@ -203,7 +205,7 @@ def _script(name: str, about: dict, page: Page, config: MkDocsConfig) -> str:
 def _about(page: Page, config: MkDocsConfig) -> dict:
     """What the script of a page must know. Empty for a page without cells that run."""
     if page.is_homepage:
-        return HOME if runs(HOME["lab"]) else {}
+        return HOME | {"next": _next(page, config)} if runs(HOME["lab"]) else {}
     for phase in config.extra["phases"]:
         gpt = {"gpt": True} if phase.name[:2] == MINIGPT else {}
         for lab in phase.labs:
@@ -211,24 +213,28 @@ def _about(page: Page, config: MkDocsConfig) -> dict:
             if lab.page == page.file.src_uri:
                 if not runs(name):
                     return {}
-                return {"lab": name, "notebook": lab.path.name, "cells": cells(lab.read()), **gpt}
+                points = sum(Lab(name).points.values()) + Lab(name).written_points
+                return {"lab": name, "notebook": lab.path.name, "points": points, "cells": cells(lab.read()), **gpt}
         if phase.reading and page.file.src_uri in {phase.reading.page, *(part.page for part in phase.reading.parts)}:
             return {"key": f"reading {phase.name}", "cells": _of_page(phase.reading, page.file.src_uri), **gpt}
     return {}
 
 
+def _next(page: Page, config: MkDocsConfig) -> dict:
+    """Where the answer of home's exercise is at home: its cell in the lab, which begins where the reader goes on."""
+    lab = next(lab for phase in config.extra["phases"] for lab in phase.labs if lab.path.stem == HOME["lab"])
+    exercise = HOME["cells"]["home-exercise"]["exercise"]
+    cell = next(cell for cell in lab.read().cells if exercise_name(cell) == exercise)
+    link = f"{get_relative_url(lab.page.removesuffix('.md') + '.html', page.url)}#{lab.sections[exercise]}"
+    number = lab.exercises.index(exercise) + 1
+    said = words("That was exercise {0} of lab {1}: go on").format(number, number_of(HOME["lab"]))
+    return {"lab": HOME["lab"], "cell": cell.id, "own": cell.source, "link": link, "said": said}
+
+
 def _home_verdict() -> str:
-    """The card that the check of home shows, before the reader runs it."""
-    check = find(HOME_VERDICT.check)
-    assert check.torch_program is not None
-    notes = []
-    if runs(check.lab):
-        recorded = practice.Practice()
-        recorded.begin(check)
-        notes = [recorded.note]
-    texts = {"program": shown_source(check.program), "oracle": shown_source(check.torch_program)}
+    """What home says of its exercise before the reader runs it: how many cases agree, and none that does not."""
     with speaking(LANGUAGE):
-        shown = card(replace(HOME_VERDICT, notes=notes, **texts))
+        shown = card(HOME_VERDICT)
     return f'<div class="rich verdict" role="group" aria-label="{words("Verdict")}">{shown}</div>'
 
 

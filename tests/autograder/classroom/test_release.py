@@ -9,7 +9,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from first_lab import BY_HAND, CHECKS, POINTS, of
+from first_lab import ALL, BY_HAND, CHECKS, POINTS, of
 
 from autograder.author.build import exercise_source
 from autograder.classroom import sample
@@ -143,7 +143,7 @@ def opened(name):
 @pytest.mark.sweep
 def test_an_untouched_lab_earns_nothing_there(course, isolated):
     said = rushlight(course, "check", "01a", "--notebook", f"labs/{LAB}/{LAB}.ipynb")
-    assert said.splitlines()[-1] == f"{of(0)}, and up to {BY_HAND:g} for your written answer"
+    assert said.splitlines()[-1] == f"{of(0, ALL)}, {BY_HAND:g} of them for your written answer"
 
 
 @pytest.mark.sweep
@@ -156,7 +156,7 @@ def test_whoever_grades_there_does_not_hand_out_the_sealed_bodies(course, releas
     nbformat.write(released, course / "work" / "hostile.ipynb")
     assert (
         rushlight(course, "check", "01a", "--notebook", "work/hostile.ipynb").splitlines()[-1]
-        == f"{of(0)}, and up to {BY_HAND:g} for your written answer"
+        == f"{of(0, ALL)}, {BY_HAND:g} of them for your written answer"
     )
 
 

@@ -377,9 +377,11 @@ def test_no_cell_of_a_lab_depends_on_one_that_grading_does_not_run(solved, lab):
 
 
 def test_a_cell_that_does_not_parse_says_why_its_piece_is_missing(graded, solved):
-    cell(solved, "aten.strided.select").source += "\n    return ]"
-    verdict = graded(solved)["aten.strided.select"]
-    assert verdict.outcome == NOT_ATTEMPTED and "SyntaxError" in verdict.message
+    select = cell(solved, "aten.strided.select")
+    select.source += "\n    return ]"
+    verdict, line = graded(solved)["aten.strided.select"], select.source.count("\n") + 1
+    assert verdict.outcome == NOT_ATTEMPTED
+    assert verdict.message == f"the cell that defines it did not run: SyntaxError: unmatched ']' (line {line})"
 
 
 def test_every_check_cell_shows_its_verdict_and_stays_a_valid_notebook(graded, solved):

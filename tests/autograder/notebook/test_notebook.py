@@ -96,11 +96,11 @@ def transpose(self, dim0, dim1):
 
 def test_a_card_has_the_points_and_what_of_the_lab_has_passed_in_this_kernel(fresh):
     lab = Lab("01a_views")
-    worth, pieces, by_hand = lab.points, lab.exercises, f"{lab.written_points:g} by hand"
-    mine, others = worth["aten.strided.contiguous_strides"], sum(worth.values())
+    worth, pieces = lab.points, lab.exercises
+    mine, whole = worth["aten.strided.contiguous_strides"], sum(worth.values()) + lab.written_points
 
     def tally(count, earned):
-        standing = f"{count} of {len(pieces)} exercises · {earned:g} of {others:g} points, and {by_hand}"
+        standing = f"{count} of {len(pieces)} exercises · {earned:g} of {whole:g} points"
         return f"lab 01a in this session: {standing}"
 
     strides, again = 'check("aten.strided.contiguous_strides")', WRONG
