@@ -568,3 +568,18 @@ def test_every_exercise_has_an_entry_in_the_api_that_leads_to_its_lab(folder, la
             page = (folder / "api" / f"{module}.html").read_text(encoding="utf-8")
             _, _, entry = page.partition(f'id="{function.__name__}"')
             assert f"/{lab}.html" in entry.partition("<h3")[0], exercise
+
+
+def test_predictions_are_compared_and_counted_and_stay(page, below):
+    page.goto(f"{below}placement.html")
+    page.evaluate("localStorage.clear()")
+    page.reload()
+    printed = page.locator("article details pre").all_text_contents()
+    for number, form in enumerate(page.locator("form.predict").all()):
+        form.locator("textarea").fill("an error" if number in (3, 7) else printed[number].replace(", ", " ,"))
+        form.get_by_role("button").click()
+    assert page.locator("form.predict output").nth(3).inner_text() == "✗ torch prints something else."
+    page.reload()
+    score = page.locator("[data-score]")
+    assert score.locator("p").first.inner_text() == "8 of 10 predictions about PyTorch right: lost at 03, 07"
+    assert "/phases/03_kernels/reading" in score.get_by_text("Begin with phase 03").get_attribute("href")
