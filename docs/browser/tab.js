@@ -67,8 +67,10 @@ const kept = {
   },
   write() {
     try {
-      localStorage.setItem(this.key, JSON.stringify({ answers: this.answers, passed: this.passed }));
+      const counted = page.notebook && { points: earned(), of: page.points };
+      localStorage.setItem(this.key, JSON.stringify({ answers: this.answers, passed: this.passed, ...counted }));
       this.works = true;
+      dispatchEvent(new Event("rushlight:kept"));
     } catch {
       this.works = false;
     }
@@ -387,6 +389,7 @@ async function press(cell) {
       if (ok) kept.passed[cell.check] = text;
       else delete kept.passed[cell.check];
       kept.write();
+      if (page.notebook) remember(first || cell);
       if (ok && page.next) carryOver(cell.check, text), cell.outputs.append(...onward());
     }
     cell.outputs.scrollIntoView({ block: "nearest" });
@@ -402,6 +405,18 @@ async function press(cell) {
   }
 }
 
+// Keep where the reader is, for home.
+function remember({ block }) {
+  const heads = [...document.querySelectorAll("article :is(h1, h2)[id]")];
+  const before = heads.filter((head) => head.compareDocumentPosition(block) & Node.DOCUMENT_POSITION_FOLLOWING);
+  const [first, last] = [heads[0], before.at(-1)].map((head) => head.firstChild.textContent);
+  try {
+    localStorage.setItem("rushlight/last", JSON.stringify({ href: `${location.pathname}#${before.at(-1).id}`, title: `${first}, ${last}` }));
+  } catch {
+    // the bar says it
+  }
+}
+
 // The answer of home goes into its lab, below the docstring there, unless the lab has an answer.
 function carryOver(check, text) {
   const { lab, cell, own } = page.next;
@@ -411,6 +426,7 @@ function carryOver(check, text) {
     const there = { answers: {}, passed: {}, ...JSON.parse(localStorage.getItem(`rushlight/${lab}`) ?? "{}") };
     if (cell in there.answers) return;
     there.answers[cell] = there.passed[check] = answer;
+    Object.assign(there, { points: page.next.points, of: page.next.of });
     localStorage.setItem(`rushlight/${lab}`, JSON.stringify(there));
   } catch {
     // the browser keeps nothing, which the bar says
@@ -484,11 +500,7 @@ const bar = {
   show() {
     if (!running) for (const cell of cells) if (cell.kind === "check") cell.compare();
     this.element.hidden = !page.notebook && !this.said.textContent && this.end.hidden;
-    const checks = cells.filter(({ kind, points, lacks }) => kind === "check" && points && !lacks);
-    if (!checks.length) return;
-    const done = checks.filter((cell) => cell.check in kept.passed && (!cell.exercise || kept.passed[cell.check] === cell.exercise.text));
-    const sum = (some) => some.reduce((total, { points }) => total + points, 0);
-    this.tally.textContent = words("{0} of {1} points", sum(done), page.points);
+    if (page.notebook) this.tally.textContent = words("{0} of {1} points", earned(), page.points);
     if (!kept.works) this.say(LOST);
     else if (this.said.textContent === LOST) this.say("");
   },
@@ -522,6 +534,12 @@ const bar = {
     this.element.hidden &&= !text;
   },
 };
+
+// The points of the checks that have passed, with the texts of now.
+function earned() {
+  const passes = ({ check, exercise }) => check in kept.passed && (!exercise || kept.passed[check] === exercise.text);
+  return cells.filter((cell) => cell.kind === "check" && cell.points && passes(cell)).reduce((sum, { points }) => sum + points, 0);
+}
 
 const answerable = () => cells.filter(({ kind }) => kind === "exercise" || kind === "written");
 

@@ -170,6 +170,15 @@ def test_home_asks_and_its_check_answers_and_the_lab_takes_the_answer_over(lab, 
     lab.wait_for_url(f"{below}{LAB}#*")
     assert tally(lab) == of(2, ALL) and "✓" in card(lab, STRIDES)
     assert "Row-major strides" in text_of(lab, STRIDES) and "max(size, 1)" in text_of(lab, STRIDES)
+    mark = lab.locator(".md-nav__link .kept").first
+    assert mark.text_content() == f"2/{ALL:g}"
+    answer(lab, OFFSET, SHORT)
+    press(lab, OFFSET)
+    assert mark.text_content() == f"4/{ALL:g}"
+    lab.goto(below)
+    assert lab.locator(".card .kept").text_content() == f"4/{ALL:g}"
+    lab.locator("[data-continue] a").click()
+    lab.wait_for_url(f"{below}{LAB}#1-the-position-of-an-element")
 
 
 @pytest.mark.sweep

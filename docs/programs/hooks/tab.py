@@ -213,11 +213,17 @@ def _about(page: Page, config: MkDocsConfig) -> dict:
             if lab.page == page.file.src_uri:
                 if not runs(name):
                     return {}
-                points = sum(Lab(name).points.values()) + Lab(name).written_points
+                points = _points(name)[1]
                 return {"lab": name, "notebook": lab.path.name, "points": points, "cells": cells(lab.read()), **gpt}
         if phase.reading and page.file.src_uri in {phase.reading.page, *(part.page for part in phase.reading.parts)}:
             return {"key": f"reading {phase.name}", "cells": _of_page(phase.reading, page.file.src_uri), **gpt}
     return {}
+
+
+def _points(lab: str) -> tuple[dict[str, float], float]:
+    """The points of each check of a lab, and of all of the lab, with those that a person gives."""
+    about = Lab(lab)
+    return about.points, sum(about.points.values()) + about.written_points
 
 
 def _next(page: Page, config: MkDocsConfig) -> dict:
@@ -228,7 +234,17 @@ def _next(page: Page, config: MkDocsConfig) -> dict:
     link = f"{get_relative_url(lab.page.removesuffix('.md') + '.html', page.url)}#{lab.sections[exercise]}"
     number = lab.exercises.index(exercise) + 1
     said = words("That was exercise {0} of lab {1}: go on").format(number, number_of(HOME["lab"]))
-    return {"lab": HOME["lab"], "cell": cell.id, "own": cell.source, "link": link, "said": said}
+    worth, of = _points(HOME["lab"])
+    points = worth[HOME["cells"]["home-check"]["check"]]
+    return {
+        "lab": HOME["lab"],
+        "cell": cell.id,
+        "own": cell.source,
+        "link": link,
+        "said": said,
+        "points": points,
+        "of": of,
+    }
 
 
 def _home_verdict() -> str:
