@@ -2,11 +2,12 @@
 
 from rushlight.c10.packages import names_of
 from rushlight.optim import lr_scheduler, optimizer
+from rushlight.optim.lbfgs import LBFGS
 from rushlight.optim.optimizer import SGD, Adam, AdamW, Optimizer, adam, add_param_group, sgd
-from rushlight.optim.rules import Adadelta, Adagrad, RMSprop
+from rushlight.optim.rules import ASGD, Adadelta, Adafactor, Adagrad, Adamax, Muon, NAdam, RAdam, RMSprop, Rprop
 
 __all__ = [
-    "Adadelta", "Adagrad", "Adam", "AdamW", "Optimizer", "RMSprop", "SGD", "adam", "add_param_group", "lr_scheduler",
-    "optimizer", "sgd",
+    "ASGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "LBFGS", "Muon", "NAdam", "Optimizer", "RAdam",
+    "RMSprop", "Rprop", "SGD", "adam", "add_param_group", "lr_scheduler", "optimizer", "sgd",
 ]  # fmt: skip
 __getattr__ = names_of(__name__)

@@ -3,8 +3,7 @@
 An optimizer holds the parameters in groups, each with its settings, and a state for each parameter. `step` is arithmetic on
 tensors, in place and outside the graph. In PyTorch: `torch/optim/optimizer.py`, `sgd.py`, `adam.py`, in their `_single_tensor_`
 forms. Left out: the forms for lists of tensors and the fused forms (`foreach` and `fused` choose PyTorch's implementation; here
-they are only stored in the groups, because `state_dict` shows them), steps that are differentiated or captured, settings other than
-the learning rate that are tensors.
+they are only stored in the groups, because `state_dict` shows them), and steps that are captured on a GPU.
 """
 
 from __future__ import annotations
@@ -14,11 +13,12 @@ from collections.abc import Callable, Iterable
 from copy import deepcopy
 from functools import wraps
 from itertools import chain
+from math import inf
 from typing import Any
 
 from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor
-from rushlight.autograd.grad_mode import enable_grad, no_grad
+from rushlight.autograd.grad_mode import enable_grad, set_grad_enabled
 from rushlight.autograd.graph import RemovableHandle
 from rushlight.c10.dtypes import dtype, float32, float64, get_default_dtype
 from rushlight.c10.exception import warn
@@ -76,7 +76,10 @@ def add_param_group(optimizer: Optimizer, param_group: dict[str, Any]) -> None:
 
 
 def _warn_of_duplicates() -> None:
-    warn("optimizer contains a parameter group with duplicate parameters")
+    warn(
+        "optimizer contains a parameter group with duplicate parameters; in future, this will cause an error; "
+        "see github.com/pytorch/pytorch/issues/40967 for more information"
+    )
 
 
 def state_dict(optimizer: Optimizer) -> dict[str, Any]:
@@ -123,7 +126,9 @@ def load_state_dict(optimizer: Optimizer, state_dict: dict[str, Any]) -> None:
     if len(groups) != len(saved_groups):
         raise ValueError("loaded state dict has a different number of parameter groups")
     if any(len(group["params"]) != len(saved["params"]) for group, saved in zip(groups, saved_groups)):
-        raise ValueError("loaded state dict has a parameter group of another size than the optimizer's")
+        raise ValueError(
+            "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
+        )
     numbers = chain.from_iterable(saved["params"] for saved in saved_groups)
     param_of = dict(zip(numbers, chain.from_iterable(group["params"] for group in groups)))
     state: defaultdict[Any, Any] = defaultdict(dict)
@@ -183,17 +188,25 @@ def _wrap_step(step: Callable) -> Callable:
     return run
 
 
-def take_names(group: dict[str, Any]) -> None:
+def take_names(optimizer: Optimizer, group: dict[str, Any]) -> None:
     """Take the names out of a group whose parameters are pairs of a name and a parameter, as `named_parameters` gives them.
-    Source: `torch/optim/optimizer.py`, `Optimizer.add_param_group`."""
-    if isinstance(group["params"], (Tensor, set)):
-        return
-    params = group["params"] = list(group["params"])
-    pairs = [param for param in params if isinstance(param, tuple)]
-    if pairs and len(pairs) < len(params):
-        raise ValueError("all optimizer params should be with/without names. Some param names are missing")
-    if pairs:
-        group["param_names"], group["params"] = map(list, zip(*pairs, strict=True))
+
+    Raises:
+        ValueError: only some parameters of the group, or only some groups of the optimizer, have names.
+
+    Source: `torch/optim/optimizer.py`, `Optimizer.add_param_group`.
+    """
+    if not isinstance(group["params"], (Tensor, set)):
+        params = group["params"] = list(group["params"])
+        pairs = [param for param in params if isinstance(param, tuple)]
+        if pairs and len(pairs) < len(params):
+            raise ValueError("all optimizer params should be with/without names. Some param names are missing")
+        if pairs:
+            group["param_names"], group["params"] = map(list, zip(*pairs, strict=True))
+    is_named = "param_names" in group
+    if any(("param_names" in other) != is_named for other in optimizer.param_groups):
+        problem = "all optimizer param groups should be with/without names. cannot add param group "
+        raise ValueError(f"{problem}{'with' if is_named else 'without'} names to the optimizer")
 
 
 # The settings that groups of older versions do not have, and their values then
@@ -209,9 +222,6 @@ class Optimizer:
         if isinstance(params, Tensor):
             wanted = "params argument given to the optimizer should be an iterable of Tensors or dicts"
             raise TypeError(f"{wanted}, but got {params.type()}")
-        for name in ("differentiable", "capturable"):
-            if defaults.get(name):
-                raise NotImplementedError(f"{name}=True is left out")
         self.defaults = defaults
         self._pre_hooks, self._post_hooks, self._hooks = {}, {}, _state_hooks()
         self.state: defaultdict[Any, Any] = defaultdict(dict)
@@ -222,19 +232,34 @@ class Optimizer:
         if not isinstance(groups[0], dict):
             groups = [{"params": groups}]
         for group in groups:
-            if isinstance(group, dict):
-                take_names(group)
             self.add_param_group(group)
-        if len({"param_names" in group for group in self.param_groups}) > 1:
-            raise ValueError("all optimizer param groups should be with/without names.")
-        if defaults.get("fused") and defaults.get("foreach"):
+        if defaults.get("fused") and defaults["differentiable"]:
+            raise RuntimeError("`fused` does not support `differentiable`")
+        if defaults.get("fused") and defaults["foreach"]:
             raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
 
     def __init_subclass__(cls) -> None:
         if "step" in cls.__dict__:
             cls.step = _wrap_step(cls.step)
 
-    add_param_group, state_dict, load_state_dict = add_param_group, state_dict, load_state_dict
+    state_dict, load_state_dict = state_dict, load_state_dict
+
+    def add_param_group(self, param_group: dict[str, Any]) -> None:
+        """Append one more group: see the function `add_param_group`. The parameters can be pairs of a name and a parameter."""
+        metas = []
+        if isinstance(param_group, dict):
+            take_names(self, param_group)
+            if self.defaults.get("differentiable"):  # then a parameter need not be a leaf
+                params = param_group["params"]
+                tensors = [p for p in ([params] if isinstance(params, Tensor) else params) if isinstance(p, Tensor)]
+                metas = [p._autograd for p in tensors if not (p.is_leaf or p.retains_grad)]
+        try:
+            for meta in metas:
+                meta.retains_grad = True
+            add_param_group(self, param_group)
+        finally:
+            for meta in metas:
+                meta.retains_grad = False
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Set the gradients to None, or fill those that exist with zeros."""
@@ -242,14 +267,24 @@ class Optimizer:
             zero_grad(param, set_to_none)
 
     @_wrap_step
-    @no_grad()
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Update the parameters using their gradients. A `closure` first computes the gradients; its loss is returned."""
-        loss = None if closure is None else enable_grad()(closure)()
-        for group in self.param_groups:
-            if isinstance(group.get("lr"), Tensor) and group["lr"].dim():
-                group = {**group, "lr": group["lr"].squeeze()}
-            self._update(group, [param for param in group["params"] if param.grad is not None])
+        """Update the parameters using their gradients. A `closure` first computes the gradients; its loss is returned.
+
+        The step is recorded in the graph only if the optimizer is `differentiable`.
+
+        Raises:
+            AssertionError: `capturable`, which needs a GPU, or `differentiable` together with `foreach`.
+            RuntimeError: `fused`, and a parameter is not on the CPU, or is of an integer dtype.
+        """
+        with set_grad_enabled(self.defaults.get("differentiable", False)):
+            loss = None if closure is None else enable_grad()(closure)()
+            for group in self.param_groups:
+                if isinstance(group.get("lr"), Tensor) and group["lr"].dim():
+                    group = {**group, "lr": group["lr"].squeeze()}
+                params = [param for param in group["params"] if param.grad is not None]
+                if params:
+                    _check_flags(group, params)
+                self._update(group, params)
         return loss
 
     def _update(self, group: dict[str, Any], params: list[Tensor]) -> None:
@@ -299,13 +334,15 @@ class Optimizer:
         self.__dict__.setdefault("_pre_hooks", {})
         self.__dict__.setdefault("_post_hooks", {})
         self.__dict__.setdefault("_hooks", _state_hooks())
+        self.defaults.setdefault("differentiable", False)
         for group in self.param_groups:  # of an older version
             for name, value in _YOUNGER.items():
                 if name in self.defaults:
                     group.setdefault(name, value)
         for entry in self.state.values():
-            if isinstance(entry, dict) and isinstance(entry.get("step"), (int, float)):
-                entry["step"] = functions.full((), float(entry["step"]))
+            for name in ("step", "eta", "mu", "mu_product") if isinstance(entry, dict) else ():
+                if isinstance(entry.get(name), (int, float)):
+                    entry[name] = functions.full((), float(entry[name]), dtype=scalar_dtype())
 
     def __repr__(self) -> str:
         groups = []
@@ -325,13 +362,56 @@ def scalar_dtype() -> dtype:
     return float64 if get_default_dtype() is float64 else float32
 
 
-def _refuse_negative(**settings: float) -> None:
-    """Refuse negative settings and NaN. (SGD accepts NaN, as in PyTorch.)"""
+def _check_flags(group: dict[str, Any], params: list[Tensor]) -> None:
+    """Refuse the flags of a group that its parameters do not allow. Source: the functions `_single_tensor_...` and
+    `_multi_tensor_...` of PyTorch, and `_device_dtype_check_for_fused`."""
+    if group.get("capturable"):
+        devices = ["cuda", "xpu", "hpu", "privateuseone", "xla"]
+        raise AssertionError(f"If capturable=True, params and state_steps must be on supported devices: {devices}.")
+    if group.get("differentiable") and group.get("foreach"):
+        raise AssertionError("_foreach ops don't support autograd")
+    for param in params if group.get("fused") else ():
+        if param.device.type != "cpu" or not param.dtype.is_floating_point:
+            needed = "`fused=True` requires all the params to be floating point Tensors of supported devices: ['cpu']"
+            raise RuntimeError(f"{needed} but {param.dtype} and {param.device.type}")
+
+
+def check_size(name: str, value: Any) -> None:
+    """Refuse a setting that is a tensor of several elements, or of none, with a ValueError."""
+    if isinstance(value, Tensor) and value.numel() != 1:
+        raise ValueError(f"Tensor {name} must be 1-element")
+
+
+def check_settings(**settings: Any) -> None:
+    """Refuse numbers below 0 and NaN, betas and etas out of their ranges, and tensors of several elements, with PyTorch's texts.
+
+    Raises:
+        ValueError: a setting is refused.
+    """
     for name, value in settings.items():
-        if isinstance(value, Tensor) and value.numel() != 1:
-            raise ValueError(f"Tensor {name} must be 1-element")
-        if not value >= 0:
-            raise ValueError(f"Invalid {name}: {value}")
+        check_size(name, value)
+        if name == "betas":
+            for i, beta in enumerate(value):
+                if not 0 <= beta < 1:
+                    raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
+        elif name == "etas" and not 0 < value[0] < 1 < value[1]:
+            raise ValueError(f"Invalid eta values: {value[0]}, {value[1]}")
+        elif isinstance(value, (int, float, Tensor)) and not 0 <= value <= (1 if name == "rho" else inf):
+            words = {"lr": "learning rate", "eps": "epsilon value"}
+            raise ValueError(f"Invalid {words.get(name, f'{name} value')}: {value}")
+
+
+def needs_grad(value: Any) -> bool:
+    """Return whether a setting is a tensor that requires a gradient."""
+    return isinstance(value, Tensor) and value.requires_grad
+
+
+def add_decay(grad: Tensor, param: Tensor, weight_decay: Any) -> Tensor:
+    """Return the gradient plus `weight_decay` times the parameter. Like PyTorch, write to the gradient itself if the decay
+    requires a gradient."""
+    if needs_grad(weight_decay):
+        return grad.addcmul_(param.clone(), weight_decay)
+    return grad.add(param, alpha=weight_decay) if weight_decay != 0 else grad
 
 
 # Stochastic gradient descent -----------------------------------------------------------------------------------------
@@ -403,7 +483,7 @@ class SGD(Optimizer):
         fused: bool | None = None,
     ) -> None:  # fmt: skip
         settings = dict(lr=lr, momentum=momentum, weight_decay=weight_decay)
-        _refuse_negative(**{name: v for name, v in settings.items() if isinstance(v, Tensor) or v == v})
+        check_settings(**{name: v for name, v in settings.items() if isinstance(v, Tensor) or v == v})  # NaN is allowed
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
         defaults = dict(
@@ -415,7 +495,16 @@ class SGD(Optimizer):
     def _update(self, group: dict[str, Any], params: list[Tensor]) -> None:
         buffers = [self.state[param].get("momentum_buffer") for param in params] if group["momentum"] else []
         names = ("lr", "momentum", "dampening", "weight_decay", "nesterov", "maximize")
-        sgd(params, [param.grad for param in params], buffers, **{name: group[name] for name in names})
+        settings, grads = {name: group[name] for name in names}, [param.grad for param in params]
+        lr, decay = group["lr"], group["weight_decay"]
+        if needs_grad(lr) or needs_grad(decay):
+            grads = [add_decay(-grad if group["maximize"] else grad, p, decay) for p, grad in zip(params, grads)]
+            steps = [functions.zeros_like(param) for param in params]
+            sgd(steps, grads, buffers, **{**settings, "lr": 1, "weight_decay": 0, "maximize": False})
+            for param, step in zip(params, steps):
+                param.addcmul_(step, lr) if needs_grad(lr) else param.add_(step, alpha=lr)
+        else:
+            sgd(params, grads, buffers, **settings)
         for param, buffer in zip(params, buffers):
             self.state[param]["momentum_buffer"] = buffer
 
@@ -480,6 +569,31 @@ def adam(
 fast_form_of(adam, "optim")(_fused.adam)
 
 
+def differentiable_adam(
+    param: Tensor, grad: Tensor, exp_avg: Tensor, exp_avg_sq: Tensor, max_exp_avg_sq: Tensor, step: Tensor, *, lr: Any,
+    beta1: Any, beta2: Any, eps: float, weight_decay: Any, amsgrad: bool, maximize: bool, decoupled_weight_decay: bool,
+) -> None:  # fmt: skip
+    """`adam` for one parameter, recorded in the graph: no operator writes to what the graph saved in this step, and the numbers
+    can be tensors. Source: `torch/optim/adam.py`, `_single_tensor_adam`, with `differentiable`."""
+    step.add_(1)
+    grad = -grad if maximize else grad
+    if weight_decay != 0 and decoupled_weight_decay:
+        param.mul_(1 - lr * weight_decay)
+    else:
+        grad = add_decay(grad, param, weight_decay)
+    exp_avg.lerp_(grad, 1 - beta1)
+    if needs_grad(beta2):
+        exp_avg_sq.lerp_(grad.square(), 1 - beta2)
+    else:
+        exp_avg_sq.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
+    correction1, correction2 = (1 - beta ** step.clone() for beta in (beta1, beta2))
+    scale = (lr / correction1).neg()
+    if amsgrad:
+        exp_avg_sq = max_exp_avg_sq.copy_(functions.maximum(max_exp_avg_sq.clone(), exp_avg_sq))
+    root = exp_avg_sq.sqrt() / (correction2.sqrt() * scale) + eps / scale
+    param.addcdiv_(exp_avg.clone(), root)
+
+
 class Adam(Optimizer):
     """Source: `torch/optim/adam.py`, `Adam`."""
 
@@ -489,11 +603,16 @@ class Adam(Optimizer):
         capturable: bool = False, differentiable: bool = False, fused: bool | None = None,
         decoupled_weight_decay: bool = False,
     ) -> None:  # fmt: skip
-        _refuse_negative(lr=lr, eps=eps, weight_decay=weight_decay)
-        if not all(isinstance(beta, (float, Tensor)) and 0 <= beta < 1 for beta in betas):
-            raise ValueError(f"Invalid betas: {betas}. They must be floats, 0 or larger, and smaller than 1")
+        if not any(all(isinstance(beta, kind) for beta in betas) for kind in (float, Tensor)):
+            raise ValueError("betas must be either both floats or both Tensors")
+        for name, value in {"lr": lr, "betas[0]": betas[0], "betas[1]": betas[1]}.items():
+            if isinstance(value, Tensor) and foreach and not capturable:
+                raise ValueError(f"{name} as a Tensor is not supported for capturable=False and foreach=True")
+            check_size(name, value)
+        check_settings(lr=lr, eps=eps, betas=betas, weight_decay=weight_decay)
+        betas = tuple(beta.squeeze() if isinstance(beta, Tensor) else beta for beta in betas)
         defaults = dict(
-            lr=lr, betas=tuple(betas), eps=eps, weight_decay=weight_decay, amsgrad=amsgrad, maximize=maximize,
+            lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, amsgrad=amsgrad, maximize=maximize,
             foreach=foreach, capturable=capturable, differentiable=differentiable, fused=fused,
             decoupled_weight_decay=decoupled_weight_decay,
         )  # fmt: skip
@@ -507,6 +626,10 @@ class Adam(Optimizer):
         names = ("lr", "eps", "weight_decay", "amsgrad", "maximize", "decoupled_weight_decay")
         settings = {"beta1": group["betas"][0], "beta2": group["betas"][1], **{name: group[name] for name in names}}
         grads = [param.grad for param in params]
+        if group["differentiable"]:
+            for tensors in zip(params, grads, exp_avgs, exp_avg_sqs, largest or grads, steps):
+                differentiable_adam(*tensors, **settings)
+            return
         tensors = zip(params, grads, exp_avgs, exp_avg_sqs, steps)
         is_fused = not largest and _fused.can_fuse(tensors, settings.values())
         (fastest[adam] if is_fused else adam)(params, grads, exp_avgs, exp_avg_sqs, largest, steps, **settings)
