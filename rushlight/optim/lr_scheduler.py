@@ -2,8 +2,7 @@
 
 Most rules are *chainable*: they compute the next learning rate from the current one, not from the number of steps. So several
 schedulers can act on one optimizer, and each multiplies the current learning rate. The closed form computes it from the first
-learning rate and the number of steps. In PyTorch: `torch/optim/lr_scheduler.py`. Left out: `CyclicLR`,
-`CosineAnnealingWarmRestarts`, `PolynomialLR`, `ChainedScheduler`.
+learning rate and the number of steps. In PyTorch: `torch/optim/lr_scheduler.py`.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import math
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from functools import wraps
+from functools import partial, wraps
 from types import FunctionType
 from typing import Any
 from weakref import ref
@@ -142,21 +141,30 @@ def _track_step(optimizer: Optimizer) -> None:
     optimizer.step = run
 
 
-def _format_param(name: str, optimizer: Optimizer, value: Any) -> list:
-    """A list with `value` for every group, or `value` itself if it already has one entry for each group."""
+def _format_param(name: str, optimizer: Optimizer, value: Any, text: str = "") -> list:
+    """A list with `value` for every group, or `value` itself if it already has one entry for each group. `text` is that of the
+    error otherwise, with the number of groups and that of entries."""
     groups = len(optimizer.param_groups)
     if not isinstance(value, (list, tuple)):
-        return [value] * groups
+        return [_copy(value) for _ in range(groups)]
     if len(value) != groups:
-        raise ValueError(f"{name} has {len(value)} values, and there are {groups} parameter groups")
-    return list(value)
+        text = text or (
+            f"{name} must have the same length as optimizer.param_groups. {name} has {{1}} values, param_groups has {{0}}."
+        )
+        raise ValueError(text.format(groups, len(value)))
+    return [_copy(each) for each in value]
+
+
+def _attributes(function: Callable | None) -> dict[str, Any] | None:
+    """What a state dict has of a function: the attributes of an object that can be called."""
+    return None if function is None or isinstance(function, FunctionType) else function.__dict__.copy()
 
 
 class LambdaLR(LRScheduler):
     """The first learning rate times a function of the number of steps, or one such function for each group."""
 
     def __init__(self, optimizer: Optimizer, lr_lambda: Callable | Sequence[Callable], last_epoch: int = -1) -> None:
-        self.lr_lambdas = _format_param("lr_lambda", optimizer, lr_lambda)
+        self.lr_lambdas = _format_param("", optimizer, lr_lambda, "Expected {0} lr_lambdas, but got {1}")
         super().__init__(optimizer, last_epoch)
 
     def _lrs(self) -> list[float]:
@@ -164,10 +172,7 @@ class LambdaLR(LRScheduler):
 
     def state_dict(self) -> dict[str, Any]:
         """A function cannot be saved: of the lambdas, only the attributes of callable objects are saved."""
-        lambdas = [
-            None if isinstance(function, FunctionType) else function.__dict__.copy() for function in self.lr_lambdas
-        ]
-        return {**super().state_dict(), "lr_lambdas": lambdas}
+        return {**super().state_dict(), "lr_lambdas": [_attributes(function) for function in self.lr_lambdas]}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         self.__dict__.update({key: value for key, value in state_dict.items() if key != "lr_lambdas"})
@@ -294,6 +299,23 @@ class ExponentialLR(_FactorLR):
         return self.gamma**self.last_epoch
 
 
+class PolynomialLR(_FactorLR):
+    """From the first learning rate to 0 in `total_iters` steps, along a polynomial."""
+
+    def __init__(self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1) -> None:
+        self.total_iters, self.power = total_iters, power
+        super().__init__(optimizer, last_epoch)
+
+    def _factor(self) -> float:
+        if self._is_initial or self.last_epoch > self.total_iters:
+            return 1
+        left = 1.0 - self.last_epoch / self.total_iters
+        return (left / (1.0 - (self.last_epoch - 1) / self.total_iters)) ** self.power
+
+    def _product(self) -> float:
+        return (1.0 - min(self.total_iters, self.last_epoch) / self.total_iters) ** self.power
+
+
 def cosine_annealing(lr: float, base_lr: float, last_epoch: int, T_max: int, eta_min: float) -> float:
     """The learning rate after `last_epoch` steps (1 or more), from the previous one, `lr`: along a cosine, down and up again.
 
@@ -339,7 +361,97 @@ class CosineAnnealingLR(LRScheduler):
         return [self.eta_min + (base_lr - self.eta_min) * height / 2 for base_lr in self.base_lrs]
 
 
-class SequentialLR(LRScheduler):
+class CosineAnnealingWarmRestarts(LRScheduler):
+    """From the first learning rate to `eta_min` in `T_0` steps, along half a cosine, and again from the first learning rate.
+    Each time takes `T_mult` times as many steps."""
+
+    def __init__(
+        self, optimizer: Optimizer, T_0: int, T_mult: int = 1, eta_min: float = 0.0, last_epoch: int = -1
+    ) -> None:
+        if not isinstance(T_0, int) or T_0 <= 0:
+            raise ValueError(f"Expected positive integer T_0, but got {T_0}")
+        if not isinstance(T_mult, int) or T_mult < 1:
+            raise ValueError(f"Expected integer T_mult >= 1, but got {T_mult}")
+        if not isinstance(eta_min, (float, int)):
+            raise ValueError(f"Expected float or int eta_min, but got {eta_min} of type {type(eta_min)}")
+        self.T_0 = self.T_i = T_0
+        self.T_mult, self.eta_min, self.T_cur = T_mult, eta_min, last_epoch
+        super().__init__(optimizer, last_epoch)
+
+    def _lrs(self) -> list[float]:
+        height = 1 + math.cos(math.pi * self.T_cur / self.T_i)
+        return [self.eta_min + (base_lr - self.eta_min) * height / 2 for base_lr in self.base_lrs]
+
+    def step(self, epoch: float | None = None) -> None:
+        """Advance by one step, or to `epoch`, which may be a fraction."""
+        if epoch is None and self.last_epoch >= 0:
+            epoch = self.last_epoch + 1
+            self.T_cur += 1
+            if self.T_cur >= self.T_i:
+                self.T_cur, self.T_i = self.T_cur % self.T_i, self.T_i * self.T_mult
+        else:
+            epoch = 0 if epoch is None else epoch
+            if epoch < 0:
+                raise ValueError(f"Expected non-negative epoch, but got {epoch}")
+            if epoch < self.T_0:
+                self.T_i, self.T_cur = self.T_0, epoch
+            elif self.T_mult == 1:
+                self.T_cur = epoch % self.T_0
+            else:
+                restarts = int(math.log(epoch / self.T_0 * (self.T_mult - 1) + 1, self.T_mult))
+                self.T_cur = epoch - self.T_0 * (self.T_mult**restarts - 1) / (self.T_mult - 1)
+                self.T_i = self.T_0 * self.T_mult**restarts
+        self._update_lr(math.floor(epoch))
+
+
+class _OfSchedulers(LRScheduler):
+    """A scheduler that consists of others."""
+
+    _schedulers: Sequence[LRScheduler]
+
+    def _take(self, schedulers: Sequence[LRScheduler], optimizer: Optimizer) -> None:
+        name = type(self).__name__
+        for i, scheduler in enumerate(schedulers):
+            if not hasattr(scheduler, "optimizer"):
+                raise TypeError(f"{name} at index {i} should have `optimizer` as its attribute.")
+            if isinstance(scheduler, ReduceLROnPlateau):
+                raise ValueError(
+                    f"{name} does not support `ReduceLROnPlateau` scheduler as it requires additional kwargs to be specified "
+                    f"when calling `step`, but got one at index {i} in the given schedulers sequence."
+                )
+            if scheduler.optimizer is not optimizer:
+                raise ValueError(
+                    f"{name} expects all schedulers to belong to the same optimizer, but got scheduler "
+                    f"{type(scheduler).__name__} at index {i} has {scheduler.optimizer}, which is different from "
+                    f"{type(optimizer).__name__}."
+                )
+        self._schedulers, self.optimizer = schedulers, optimizer
+
+    def state_dict(self) -> dict[str, Any]:
+        return {**super().state_dict(), "_schedulers": [scheduler.state_dict() for scheduler in self._schedulers]}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        self.__dict__.update({key: value for key, value in state_dict.items() if key != "_schedulers"})
+        for ours, saved in zip(self._schedulers, state_dict["_schedulers"]):
+            ours.load_state_dict(saved)
+
+
+class ChainedScheduler(_OfSchedulers):
+    """Several chainable schedulers, all of which act at each step."""
+
+    def __init__(self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None = None) -> None:
+        if not schedulers:
+            raise ValueError("ChainedScheduler expects at least one scheduler to be chained, but got no scheduler.")
+        self._take(schedulers, optimizer or schedulers[0].optimizer)
+        self._last_lr = self._current()
+
+    def step(self) -> None:
+        for scheduler in self._schedulers:
+            scheduler.step()
+        self._last_lr = self._current()
+
+
+class SequentialLR(_OfSchedulers):
     """Schedulers in sequence: at each milestone, a number of steps, the next scheduler starts from its step 0."""
 
     def __init__(
@@ -347,20 +459,17 @@ class SequentialLR(LRScheduler):
     ) -> None:
         if not schedulers:
             raise ValueError("SequentialLR expects at least one scheduler, but got no scheduler.")
-        for i, scheduler in enumerate(schedulers):
-            if not hasattr(scheduler, "optimizer"):
-                raise TypeError(f"SequentialLR: the scheduler at index {i} has no `optimizer`")
-            if isinstance(scheduler, ReduceLROnPlateau):
-                raise ValueError(f"SequentialLR: ReduceLROnPlateau at index {i} needs a metric at each step")
-            if scheduler.optimizer is not optimizer:
-                raise ValueError(f"SequentialLR: the scheduler at index {i} belongs to another optimizer")
+        self._take(schedulers, optimizer)
         if len(milestones) != len(schedulers) - 1:
-            raise ValueError(f"SequentialLR: {len(schedulers)} schedulers need {len(schedulers) - 1} milestones")
-        self._schedulers, self.optimizer = schedulers, optimizer
+            raise ValueError(
+                "Sequential Schedulers expects number of schedulers provided to be one more than the number of milestone "
+                f"points, but got number of schedulers {len(schedulers)} and the number of milestones to be equal to "
+                f"{len(milestones)}"
+            )
         self._milestones, self.last_epoch = milestones, last_epoch + 1
         # Each scheduler took its first step when it was constructed. Undo all of them, and let only the active one repeat it.
         for group in optimizer.param_groups:
-            group["lr"] = group["initial_lr"]
+            _set_lr(group, group["initial_lr"])
         self.recursive_undo()
         first = schedulers[bisect_right(milestones, 0)]
         first._initial_step()
@@ -383,16 +492,101 @@ class SequentialLR(LRScheduler):
             scheduler.step()
         self._last_lr = scheduler.get_last_lr()
 
+
+class _MomentumLR(LRScheduler):
+    """A scheduler that, with `cycle_momentum`, also sets the momentum, or the first beta, of each group."""
+
+    def _start_momentum(self, base: float | Sequence[float], high: float | Sequence[float], last_epoch: int) -> tuple:
+        """Set the momentum of each group to its highest value. Return the lowest and the highest values of all groups."""
+        optimizer = self.optimizer
+        self.use_beta1 = "betas" in optimizer.defaults
+        if not self.use_beta1 and "momentum" not in optimizer.defaults:
+            raise ValueError("optimizer must support momentum or beta1 with `cycle_momentum` option enabled")
+        highs, bases = _format_param("max_momentum", optimizer, high), _format_param("base_momentum", optimizer, base)
+        if last_epoch == -1:
+            for group, low, high in zip(optimizer.param_groups, bases, highs):
+                self._set_momentum(group, high)
+                group.update(max_momentum=high, base_momentum=low)
+        return bases, highs
+
+    def _set_momentum(self, group: dict[str, Any], momentum: float) -> None:
+        if self.use_beta1:
+            group["betas"] = (momentum, *group["betas"][1:])
+        else:
+            group["momentum"] = momentum
+
+
+def _triangular(x: float) -> float:
+    return 1.0
+
+
+def _triangular2(x: float) -> float:
+    return 1 / (2.0 ** (x - 1))
+
+
+class CyclicLR(_MomentumLR):
+    """Linearly from `base_lr` to `max_lr` in `step_size_up` steps and back in `step_size_down` steps, again and again. The height
+    of a cycle is multiplied by `scale_fn` of its number (from 1), or of the number of steps if `scale_mode` is "iterations". By
+    `mode`, the factor is 1 ("triangular"), half of the previous one ("triangular2"), or `gamma` to the steps ("exp_range")."""
+
+    def __init__(
+        self, optimizer: Optimizer, base_lr: float | Sequence[float], max_lr: float | Sequence[float],
+        step_size_up: int = 2000, step_size_down: int | None = None, mode: str = "triangular", gamma: float = 1.0,
+        scale_fn: Callable[[float], float] | None = None, scale_mode: str = "cycle", cycle_momentum: bool = True,
+        base_momentum: float = 0.8, max_momentum: float = 0.9, last_epoch: int = -1,
+    ) -> None:  # fmt: skip
+        _check_optimizer(optimizer)
+        self.optimizer, base_lrs = optimizer, _format_param("base_lr", optimizer, base_lr)
+        for group, lr in zip(optimizer.param_groups, base_lrs if last_epoch == -1 else ()):
+            _set_lr(group, lr)
+        self.max_lrs = _format_param("max_lr", optimizer, max_lr)
+        self.total_size = float(step_size_up) + float(step_size_up if step_size_down is None else step_size_down)
+        self.step_ratio = float(step_size_up) / self.total_size
+        if mode not in ("triangular", "triangular2", "exp_range") and scale_fn is None:
+            raise ValueError("mode is invalid and scale_fn is None")
+        self.mode, self.gamma, self._scale_fn_custom, self.scale_mode = mode, gamma, scale_fn, scale_mode
+        self._init_scale_fn()
+        self.cycle_momentum = cycle_momentum
+        if cycle_momentum:
+            momenta = self._start_momentum(base_momentum, max_momentum, last_epoch)
+            self.base_momentums, self.max_momentums = momenta
+        super().__init__(optimizer, last_epoch)
+        self.base_lrs = base_lrs
+
+    def _init_scale_fn(self) -> None:
+        if self._scale_fn_custom is None:
+            functions = {"triangular": _triangular, "triangular2": _triangular2, "exp_range": partial(pow, self.gamma)}
+            self._scale_fn_ref = functions[self.mode]
+            self.scale_mode = "iterations" if self.mode == "exp_range" else "cycle"
+
+    def scale_fn(self, x: float) -> float:
+        """The factor of the height of a cycle."""
+        return (self._scale_fn_custom or self._scale_fn_ref)(x)
+
+    def _lrs(self) -> list[float]:
+        cycle = math.floor(1 + self.last_epoch / self.total_size)
+        x = 1.0 + self.last_epoch / self.total_size - cycle
+        height = x / self.step_ratio if x <= self.step_ratio else (x - 1) / (self.step_ratio - 1)
+        scale = self.scale_fn(cycle if self.scale_mode == "cycle" else self.last_epoch)
+        if self.cycle_momentum:
+            for group, low, high in zip(self.optimizer.param_groups, self.base_momentums, self.max_momentums):
+                self._set_momentum(group, high - (high - low) * height * scale)
+        return [low + (high - low) * height * scale for low, high in zip(self.base_lrs, self.max_lrs)]
+
     def state_dict(self) -> dict[str, Any]:
-        return {**super().state_dict(), "_schedulers": [scheduler.state_dict() for scheduler in self._schedulers]}
+        """All attributes except the optimizer and functions: of `scale_fn`, only the attributes of an object are saved."""
+        state = {**super().state_dict(), "_scale_fn_custom": _attributes(self._scale_fn_custom)}
+        state.pop("_scale_fn_ref", None)
+        return state
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        self.__dict__.update({key: value for key, value in state_dict.items() if key != "_schedulers"})
-        for ours, saved in zip(self._schedulers, state_dict["_schedulers"]):
-            ours.load_state_dict(saved)
+        super().load_state_dict({key: value for key, value in state_dict.items() if key != "_scale_fn_custom"})
+        if state_dict["_scale_fn_custom"] is not None:
+            self._scale_fn_custom.__dict__.update(state_dict["_scale_fn_custom"])
+        self._init_scale_fn()
 
 
-class OneCycleLR(LRScheduler):
+class OneCycleLR(_MomentumLR):
     """Up to `max_lr` and down to almost 0 in `total_steps`. Momentum (or the first beta) changes in the opposite direction. It
     is not chainable: every learning rate is computed from the number of steps."""
 
@@ -409,46 +603,47 @@ class OneCycleLR(LRScheduler):
             raise ValueError(f"Expected float between 0 and 1 pct_start, but got {pct_start}")
         if anneal_strategy not in ("cos", "linear"):
             raise ValueError(f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}")
-        self._anneal_func_type, self.cycle_momentum = anneal_strategy, cycle_momentum
+        self.optimizer, self._anneal_func_type, self.cycle_momentum = optimizer, anneal_strategy, cycle_momentum
         self._schedule_phases = _one_cycle_phases(self.total_steps, pct_start, three_phase)
-        self.use_beta1 = "betas" in optimizer.defaults
-        if cycle_momentum and not self.use_beta1 and "momentum" not in optimizer.defaults:
-            raise ValueError("optimizer must support momentum or beta1 with `cycle_momentum` option enabled")
-        bounds = {"max_lr": max_lr, "max_momentum": max_momentum, "base_momentum": base_momentum}
-        bounds = zip(*(_format_param(name, optimizer, value) for name, value in bounds.items()))
-        if last_epoch == -1:
-            for group, (peak, high, low) in zip(optimizer.param_groups, bounds):
-                group.update(initial_lr=peak / div_factor, max_lr=_copy(peak))
-                group["min_lr"] = group["initial_lr"] / final_div_factor
-                if cycle_momentum:
-                    group.update(max_momentum=_copy(high), base_momentum=_copy(low))
-                    self._set_momentum(group, _copy(high))
+        peaks = _format_param("max_lr", optimizer, max_lr)
+        for group, peak in zip(optimizer.param_groups, peaks if last_epoch == -1 else ()):
+            group.update(initial_lr=peak / div_factor, max_lr=peak)
+            group["min_lr"] = group["initial_lr"] / final_div_factor
+        if cycle_momentum:
+            self._start_momentum(base_momentum, max_momentum, last_epoch)
         super().__init__(optimizer, last_epoch)
 
-    def _set_momentum(self, group: dict[str, Any], momentum: float) -> None:
-        if self.use_beta1:
-            group["betas"] = (momentum, *group["betas"][1:])
-        else:
-            group["momentum"] = momentum
+    @staticmethod
+    def _annealing_cos(start: float, end: float, pct: float) -> float:
+        return end + (start - end) / 2.0 * (math.cos(math.pi * pct) + 1)
 
-    def _anneal(self, start: float, end: float, fraction: float) -> float:
-        if self._anneal_func_type == "linear":
-            return (end - start) * fraction + start
-        return end + (start - end) / 2 * (math.cos(math.pi * fraction) + 1)
+    @staticmethod
+    def _annealing_linear(start: float, end: float, pct: float) -> float:
+        return (end - start) * pct + start
+
+    def _anneal_func(self, start: float, end: float, pct: float) -> float:
+        kind = getattr(self, "_anneal_func_type", None)  # a state of an older version has the function itself
+        return (getattr(self, f"_annealing_{kind}") if kind else self.anneal_func)(start, end, pct)
 
     def _lrs(self) -> list[float]:
         if self.last_epoch > self.total_steps:
-            raise ValueError(f"Tried to step {self.last_epoch} times. There are {self.total_steps} steps in total")
+            problem = f"Tried to step {self.last_epoch} times."
+            raise ValueError(f"{problem} The specified number of total steps is {self.total_steps}")
         phases = self._schedule_phases
-        number = next((i for i, phase in enumerate(phases) if self.last_epoch <= phase[0]), len(phases) - 1)
-        end_step, *names = phases[number]
-        start_step = phases[number - 1][0] if number else 0.0
+        last = len(phases) - 1
+        number = next((i for i, phase in enumerate(phases) if self.last_epoch <= phase["end_step"]), last)
+        start_step, end_step = phases[number - 1]["end_step"] if number else 0.0, phases[number]["end_step"]
         fraction = (self.last_epoch - start_step) / (end_step - start_step)
+
+        def value_of(group: dict[str, Any], name: str) -> float:
+            start, end = (group[phases[number][f"{moment}_{name}"]] for moment in ("start", "end"))
+            return self._anneal_func(start, end, fraction)
+
         learning_rates = []
         for group in self.optimizer.param_groups:
-            learning_rates.append(self._anneal(group[names[0]], group[names[1]], fraction))
+            learning_rates.append(value_of(group, "lr"))
             if self.cycle_momentum:
-                self._set_momentum(group, self._anneal(group[names[2]], group[names[3]], fraction))
+                self._set_momentum(group, value_of(group, "momentum"))
         return learning_rates
 
 
@@ -461,14 +656,17 @@ def _count_total_steps(total_steps: int | None, epochs: int | None, steps_per_ep
     return total_steps or epochs * steps_per_epoch
 
 
-def _one_cycle_phases(total_steps: int, pct_start: float, three_phase: bool) -> list[tuple]:
+def _one_cycle_phases(total_steps: int, pct_start: float, three_phase: bool) -> list[dict[str, Any]]:
     """For each phase, its last step, and the group's settings at its start and end: learning rate, then momentum."""
     up, last = pct_start * total_steps - 1, total_steps - 1
-    rising = (up, "initial_lr", "max_lr", "max_momentum", "base_momentum")
-    if not three_phase:
-        return [rising, (last, "max_lr", "min_lr", "base_momentum", "max_momentum")]
-    back = (2 * pct_start * total_steps - 2, "max_lr", "initial_lr", "base_momentum", "max_momentum")
-    return [rising, back, (last, "initial_lr", "min_lr", "max_momentum", "max_momentum")]
+    phases = [(up, "initial_lr", "max_lr", "max_momentum", "base_momentum")]
+    if three_phase:
+        phases.append((2 * pct_start * total_steps - 2, "max_lr", "initial_lr", "base_momentum", "max_momentum"))
+        phases.append((last, "initial_lr", "min_lr", "max_momentum", "max_momentum"))
+    else:
+        phases.append((last, "max_lr", "min_lr", "base_momentum", "max_momentum"))
+    names = ("end_step", "start_lr", "end_lr", "start_momentum", "end_momentum")
+    return [dict(zip(names, phase)) for phase in phases]
 
 
 class ReduceLROnPlateau(LRScheduler):
@@ -487,7 +685,7 @@ class ReduceLROnPlateau(LRScheduler):
         if threshold_mode not in ("rel", "abs"):
             raise ValueError(f"threshold mode {threshold_mode} is unknown!")
         self.optimizer, self.factor, self.patience, self.cooldown, self.eps = optimizer, factor, patience, cooldown, eps
-        self.min_lrs = _format_param("min_lr", optimizer, min_lr)
+        self.min_lrs = _format_param("", optimizer, min_lr, "expected {0} min_lrs, got {1}")
         self.default_min_lr = None if isinstance(min_lr, (list, tuple)) else min_lr
         self.mode, self.threshold, self.threshold_mode = mode, threshold, threshold_mode
         self.mode_worse = math.inf if mode == "min" else -math.inf

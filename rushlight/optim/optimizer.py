@@ -334,7 +334,6 @@ class Optimizer:
         self.__dict__.setdefault("_pre_hooks", {})
         self.__dict__.setdefault("_post_hooks", {})
         self.__dict__.setdefault("_hooks", _state_hooks())
-        self.defaults.setdefault("differentiable", False)
         for group in self.param_groups:  # of an older version
             for name, value in _YOUNGER.items():
                 if name in self.defaults:
