@@ -17,6 +17,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from rushlight import compiler
 from rushlight.aot import joint
 from rushlight.aot.decompositions import core_aten_decompositions
 from rushlight.aot.proxy_tensor import Decompositions
@@ -318,7 +319,8 @@ class Program:
             ]
             args, kwargs = tree_unflatten(inputs, self.in_spec)
             local_state.reads = []
-            with swapped(self.mod, dict(zip(self.owned, values))), set_grad_enabled(is_grad_enabled), Results():
+            grad_mode, exporting = set_grad_enabled(is_grad_enabled), replacing(compiler, _exporting=True)
+            with swapped(self.mod, dict(zip(self.owned, values))), grad_mode, Results(), exporting:
                 results, self.out_spec = tree_flatten(self.mod(*args, **kwargs))
             return [int(x) if isinstance(x, int) and not isinstance(x, bool) else x for x in results]
 

@@ -218,6 +218,8 @@ class Optimizer:
     """Base class: a subclass passes the `defaults` of its settings, and defines `step`, or `_update` for one group.
     Source: `torch/optim/optimizer.py`, `Optimizer`."""
 
+    _captured = "params and state_steps"  # what a graph of a GPU needs on that GPU, in an error
+
     def __init__(self, params: Iterable[Tensor] | Iterable[dict[str, Any]], defaults: dict[str, Any]) -> None:
         if isinstance(params, Tensor):
             wanted = "params argument given to the optimizer should be an iterable of Tensors or dicts"
@@ -283,9 +285,24 @@ class Optimizer:
                     group = {**group, "lr": group["lr"].squeeze()}
                 params = [param for param in group["params"] if param.grad is not None]
                 if params:
-                    _check_flags(group, params)
+                    self._check_flags(group, params)
                 self._update(group, params)
         return loss
+
+    def _check_flags(self, group: dict[str, Any], params: list[Tensor]) -> None:
+        """Refuse flags that the parameters do not allow. Source: `torch/optim/optimizer.py`, `_device_dtype_check_for_fused`;
+        `torch/optim/adam.py`, `_single_tensor_adam` and `_multi_tensor_adam`."""
+        if group.get("capturable"):
+            devices = ["cuda", "xpu", "hpu", "privateuseone", "xla"]
+            raise AssertionError(f"If capturable=True, {self._captured} must be on supported devices: {devices}.")
+        if group.get("differentiable") and group.get("foreach"):
+            raise AssertionError("_foreach ops don't support autograd")
+        for param in params if group.get("fused") else ():
+            if param.device.type != "cpu" or not param.dtype.is_floating_point:
+                needed = (
+                    "`fused=True` requires all the params to be floating point Tensors of supported devices: ['cpu']"
+                )
+                raise RuntimeError(f"{needed} but {param.dtype} and {param.device.type}")
 
     def _update(self, group: dict[str, Any], params: list[Tensor]) -> None:
         """One step of the parameters of a group that have a gradient."""
@@ -359,20 +376,6 @@ def _state_hooks() -> dict[str, OrderedDict]:
 def scalar_dtype() -> dtype:
     """The dtype of a number of steps, which float16 could not count. Source: `torch/optim/optimizer.py`, `_get_scalar_dtype`."""
     return float64 if get_default_dtype() is float64 else float32
-
-
-def _check_flags(group: dict[str, Any], params: list[Tensor]) -> None:
-    """Refuse the flags of a group that its parameters do not allow. Source: the functions `_single_tensor_...` and
-    `_multi_tensor_...` of PyTorch, and `_device_dtype_check_for_fused`."""
-    if group.get("capturable"):
-        devices = ["cuda", "xpu", "hpu", "privateuseone", "xla"]
-        raise AssertionError(f"If capturable=True, params and state_steps must be on supported devices: {devices}.")
-    if group.get("differentiable") and group.get("foreach"):
-        raise AssertionError("_foreach ops don't support autograd")
-    for param in params if group.get("fused") else ():
-        if param.device.type != "cpu" or not param.dtype.is_floating_point:
-            needed = "`fused=True` requires all the params to be floating point Tensors of supported devices: ['cpu']"
-            raise RuntimeError(f"{needed} but {param.dtype} and {param.device.type}")
 
 
 def check_size(name: str, value: Any) -> None:
@@ -602,13 +605,13 @@ class Adam(Optimizer):
         capturable: bool = False, differentiable: bool = False, fused: bool | None = None,
         decoupled_weight_decay: bool = False,
     ) -> None:  # fmt: skip
-        if not any(all(isinstance(beta, kind) for beta in betas) for kind in (float, Tensor)):
-            raise ValueError("betas must be either both floats or both Tensors")
         for name, value in {"lr": lr, "betas[0]": betas[0], "betas[1]": betas[1]}.items():
             if isinstance(value, Tensor) and foreach and not capturable:
                 raise ValueError(f"{name} as a Tensor is not supported for capturable=False and foreach=True")
             check_size(name, value)
         check_settings(lr=lr, eps=eps, betas=betas, weight_decay=weight_decay)
+        if not any(all(isinstance(beta, kind) for beta in betas) for kind in (float, Tensor)):
+            raise ValueError("betas must be either both floats or both Tensors")
         betas = tuple(beta.squeeze() if isinstance(beta, Tensor) else beta for beta in betas)
         defaults = dict(
             lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, amsgrad=amsgrad, maximize=maximize,

@@ -228,6 +228,7 @@ class ASGD(_Rule):
     flags = "foreach maximize differentiable capturable"
     order = "lr lambd alpha t0 weight_decay foreach maximize differentiable capturable"
     unchecked = "lambd alpha t0"
+    _captured = "params, mus, etas, and state_steps"
     initial = {
         "eta": lambda param, group: functions.full((), float(group["lr"]), dtype=scalar_dtype()),
         "mu": _one,
@@ -252,6 +253,7 @@ class NAdam(_Rule):
     numbers = {"lr": 2e-3, "betas": (0.9, 0.999), "eps": 1e-8, "weight_decay": 0, "momentum_decay": 4e-3}
     flags = "decoupled_weight_decay * foreach maximize capturable differentiable"
     order = "lr betas eps weight_decay momentum_decay decoupled_weight_decay maximize foreach capturable differentiable"
+    _captured = "params, mu_products and state_steps"
     initial = {"mu_product": _one, "exp_avg": _zeros, "exp_avg_sq": _zeros}
 
     def _rule(self, param, grad, steps, group, mu_product, exp_avg, exp_avg_sq) -> None:

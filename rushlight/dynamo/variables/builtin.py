@@ -14,6 +14,7 @@ from types import FunctionType
 from typing import Any
 
 import rushlight as rl
+from rushlight import compiler
 from rushlight.c10.dispatch import local
 from rushlight.dynamo.bytecode import OPERATORS
 from rushlight.dynamo.exc import ObservedException, Unsupported
@@ -240,5 +241,7 @@ BUILTINS |= {
     itertools.chain.from_iterable: lambda self, tx, value: self.call_chain(tx, *value.unpack_var_sequence(tx)),
     rl.is_tensor: lambda self, tx, value: ConstantVariable(value.realize().is_tensor()),
     rl.is_grad_enabled: lambda self, tx: ConstantVariable(local.grad_enabled),
+    compiler.is_compiling: lambda self, tx: ConstantVariable(True),
+    compiler.is_dynamo_compiling: lambda self, tx: ConstantVariable(True),
     rl.autograd.grad: lambda self, tx, *args, **kwargs: call_grad(tx, *args, **kwargs),
 }

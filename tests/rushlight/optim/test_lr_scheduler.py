@@ -56,6 +56,12 @@ SCHEDULES = {
     "ConstantLR": {"factor": factors, "total_iters": counts},
     "LinearLR": {"start_factor": factors, "end_factor": factors | st.just(0.0), "total_iters": counts},
     "CosineAnnealingLR": {"T_max": counts, "eta_min": st.sampled_from([0.0, 0.01, 0.2])},
+    "CosineAnnealingWarmRestarts": {
+        "T_0": counts,
+        "T_mult": st.integers(1, 3),
+        "eta_min": st.sampled_from([0.0, 0.01]),
+    },
+    "PolynomialLR": {"total_iters": counts, "power": st.sampled_from([1.0, 2.0, 0.5])},
     "MultiplicativeLR": {"lr_lambda": st.sampled_from([lambda n: 0.9, lambda n: 1 / (1 + n), [math.cos, math.exp]])},
     "LambdaLR": {"lr_lambda": st.sampled_from([lambda n: 0.9**n, lambda n: 1 / (1 + n), [math.cos, math.exp]])},
 }
@@ -67,7 +73,7 @@ any_schedule = st.sampled_from(list(SCHEDULES)).flatmap(
 def complete(drawn):
     name, settings = drawn
     needed = {"StepLR": "step_size", "MultiStepLR": "milestones", "ExponentialLR": "gamma", "LambdaLR": "lr_lambda",
-              "CosineAnnealingLR": "T_max", "MultiplicativeLR": "lr_lambda"}  # fmt: skip
+              "CosineAnnealingLR": "T_max", "CosineAnnealingWarmRestarts": "T_0", "MultiplicativeLR": "lr_lambda"}  # fmt: skip
     return name not in needed or needed[name] in settings
 
 
@@ -101,6 +107,87 @@ def test_schedules_one_after_the_other_follow_those_of_torch(drawn, lengths):
         return schedules.SequentialLR(optimizer, parts, milestones)
 
     follows(make)
+
+
+@pytest.mark.parametrize("factor", [1, 2])
+def test_warm_restarts_take_fractions_of_epochs(factor):
+    epochs = [0.5, 1.5, 7.5, 3.25, 14]
+    follows(lambda schedules, optimizer: schedules.CosineAnnealingWarmRestarts(optimizer, 2, factor), epochs=epochs)
+
+
+@given(st.lists(any_schedule, min_size=1, max_size=3))
+def test_chained_schedules_follow_those_of_torch(drawn):
+    optimizers, chained = [optimizer_of(xp) for xp in FRAMEWORKS], []
+    for xp, optimizer in zip(FRAMEWORKS, optimizers):
+        schedules = xp.optim.lr_scheduler
+        parts = [getattr(schedules, name)(optimizer, **settings) for name, settings in drawn]
+        chained.append(schedules.ChainedScheduler(parts))
+    for _ in range(12):
+        assert_close(*([each.get_last_lr() for each in chained]))
+        for optimizer, each in zip(optimizers, chained):
+            optimizer.step()
+            each.step()
+
+
+def half(x):
+    return 0.5**x
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"mode": "triangular2", "step_size_down": 2},
+        {"mode": "exp_range", "gamma": 0.9},
+        {"scale_fn": half, "scale_mode": "iterations"},
+        {"mode": "other", "scale_fn": half, "base_momentum": [0.5, 0.6]},
+        {"cycle_momentum": False, "last_epoch": 4},
+    ],
+)
+def test_cycles_follow_those_of_torch_and_go_on_from_their_state(settings):
+    def make(schedules, optimizer):
+        for group in optimizer.param_groups:
+            group["initial_lr"] = 0.25
+        schedule = schedules.CyclicLR(optimizer, [0.1, 0.2], 0.5, 3, **settings)
+        again = schedules.CyclicLR(optimizer, 0.1, 0.5, cycle_momentum=False, scale_fn=settings.get("scale_fn"))
+        again.load_state_dict(schedule.state_dict())
+        return again
+
+    for name in "SGD", "Adam":
+        follows(make, name=name)
+
+
+def test_a_state_dict_of_torch_is_loaded():
+    makers = {
+        "OneCycleLR": lambda s, o: s.OneCycleLR(o, 1.0, 9, three_phase=True),
+        "CyclicLR": lambda s, o: s.CyclicLR(o, 0.1, 0.5, 3, mode="triangular2"),
+        "SequentialLR": lambda s, o: s.SequentialLR(o, [s.StepLR(o, 2), s.PolynomialLR(o)], [3]),
+        "ReduceLROnPlateau": lambda s, o: s.ReduceLROnPlateau(o),
+    }
+    for make in makers.values():
+        ours, theirs = (make(xp.optim.lr_scheduler, optimizer_of(xp)) for xp in FRAMEWORKS)
+        assert {*ours.state_dict()} - {"use_beta1"} == {*theirs.state_dict()} - {"use_beta1"}
+        ours.load_state_dict(theirs.state_dict())
+        for schedule in ours, theirs:
+            schedule.optimizer.step()
+            schedule.step(*([1.0] if "best" in schedule.state_dict() else []))
+        assert_close(ours.get_last_lr(), theirs.get_last_lr())
+
+
+def test_the_initial_rate_of_a_sequence_stays_when_the_rate_is_a_tensor():
+    def program(xp):
+        schedules, rates = xp.optim.lr_scheduler, []
+        optimizer = xp.optim.SGD([xp.ones(1)], lr=xp.tensor(0.5))
+        for _ in range(2):
+            parts = [schedules.LinearLR(optimizer, 0.25, total_iters=2), schedules.StepLR(optimizer, 1, 0.5)]
+            schedule = schedules.SequentialLR(optimizer, parts, [2])
+            for _ in range(4):
+                rates.append(float(optimizer.param_groups[0]["lr"]))
+                optimizer.step()
+                schedule.step()
+        return rates, float(optimizer.param_groups[0]["initial_lr"])
+
+    agree(program)
 
 
 @given(
@@ -188,6 +275,16 @@ def test_a_plateau_is_seen_where_torch_sees_it(metrics, settings):
         lambda s, o: s.ReduceLROnPlateau("optimizer"),
         lambda s, o: s.ReduceLROnPlateau(o).step(),
         lambda s, o: s.ReduceLROnPlateau(o).step("low"),
+        lambda s, o: s.CosineAnnealingWarmRestarts(o, 0),
+        lambda s, o: s.CosineAnnealingWarmRestarts(o, 2, 0.5),
+        lambda s, o: s.CosineAnnealingWarmRestarts(o, 2, eta_min="0"),
+        lambda s, o: s.CosineAnnealingWarmRestarts(o, 2).step(-1),
+        lambda s, o: s.CyclicLR(o, 0.1, 1.0, mode="other"),
+        lambda s, o: s.CyclicLR(o, [0.1], 1.0),
+        lambda s, o: s.CyclicLR("optimizer", 0.1, 1.0),
+        lambda s, o: s.ChainedScheduler([]),
+        lambda s, o: s.ChainedScheduler([s.StepLR(o, 3), s.ReduceLROnPlateau(o)]),
+        lambda s, o: s.ChainedScheduler([s.StepLR(o, 3)], copy.deepcopy(o)),
         lambda s, o: s.OneCycleLR(o, 1.0),
         lambda s, o: s.OneCycleLR(o, 1.0, epochs=3),
         lambda s, o: s.OneCycleLR(o, 1.0, total_steps=0),
