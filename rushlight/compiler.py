@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+import rushlight as rl  # the compiler itself is slow to import
+
 __all__ = ["compile", "disable", "is_compiling", "is_dynamo_compiling", "is_exporting", "reset"]
 
 _exporting = False
@@ -10,23 +12,17 @@ _exporting = False
 
 def compile(*args: Any, **kwargs: Any) -> Any:
     """`torch.compile`."""
-    from rushlight.dynamo import eval_frame
-
-    return eval_frame.compile(*args, **kwargs)
+    return rl.compile(*args, **kwargs)
 
 
 def disable(fn: Callable | None = None) -> Callable:
     """Return a function that is never captured, or, without one, the decorator."""
-    from rushlight.dynamo import eval_frame
-
-    return eval_frame.disable if fn is None else eval_frame.disable(fn)
+    return rl.dynamo.disable if fn is None else rl.dynamo.disable(fn)
 
 
 def reset() -> None:
     """Forget all that was captured."""
-    from rushlight.dynamo import eval_frame
-
-    eval_frame.reset()
+    rl.dynamo.reset()
 
 
 def is_dynamo_compiling() -> bool:

@@ -40,6 +40,7 @@ DEFINED_IN = {  # classes of which the files do not tell the module
     "c10.storage.UntypedStorage": "torch.storage", "c10.storage.TypedStorage": "torch.storage",
     "autograd.function.FunctionCtx": "torch.autograd.function", "autograd.graph.RemovableHandle": "torch.utils.hooks",
     "nn.modules.hooks.BackwardHook": "torch.utils.hooks",
+    "optim.rules.Adafactor": "torch.optim", "optim.rules.Muon": "torch.optim",
 }  # fmt: skip
 BUILT_ON_TORCH = ("torchvision", "torchaudio", "torchtext")  # the best known packages, which may not be installed
 INSTALLED = tuple(sysconfig.get_path(name) for name in ("purelib", "platlib"))

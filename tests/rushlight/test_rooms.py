@@ -18,7 +18,7 @@ ROOMS = [
     "aten",
     "autograd amp cuda",
     "_library",
-    "nn optim utils linalg testing _C profiler",
+    "nn optim utils linalg testing _C profiler compiler",
     "serialization distributions",
     "fx",
     "aot ao",
@@ -34,6 +34,7 @@ from torch.utils.data import DataLoader, TensorDataset, random_split
 from torch.utils.checkpoint import checkpoint
 from torch.optim.lr_scheduler import OneCycleLR
 from torch.optim import Adam
+from torch.optim.swa_utils import AveragedModel
 from torch.nn.parameter import Parameter
 from torch.nn.modules import Linear
 import torch.nn.functional as F

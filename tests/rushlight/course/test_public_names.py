@@ -15,18 +15,18 @@ import warnings
 from importlib import import_module
 
 MODULES = [
-    "torch", "torch.amp", "torch.ao.quantization", "torch.autograd", "torch.autograd.anomaly_mode",
-    "torch.autograd.function", "torch.autograd.functional", "torch.autograd.grad_mode", "torch.autograd.gradcheck",
-    "torch.autograd.graph", "torch.autograd.profiler", "torch.backends", "torch.cuda", "torch.cuda.amp",
-    "torch.distributed", "torch.distributions", "torch.distributions.constraints", "torch.distributions.kl", "torch.export",
-    "torch.functional", "torch.fx", "torch.fx.graph", "torch.fx.graph_module", "torch.fx.interpreter", "torch.fx.node",
-    "torch.fx.proxy", "torch.fx.subgraph_rewriter", "torch.jit", "torch.library", "torch.linalg", "torch.multiprocessing",
-    "torch.nn", "torch.nn.attention", "torch.nn.functional", "torch.nn.init", "torch.nn.modules", "torch.nn.modules.module",
+    "torch", "torch.amp", "torch.ao.quantization", "torch.autograd", "torch.autograd.anomaly_mode", "torch.autograd.function",
+    "torch.autograd.functional", "torch.autograd.grad_mode", "torch.autograd.gradcheck", "torch.autograd.graph",
+    "torch.autograd.profiler", "torch.backends", "torch.compiler", "torch.cuda", "torch.cuda.amp", "torch.distributed",
+    "torch.distributions", "torch.distributions.constraints", "torch.distributions.kl", "torch.export", "torch.functional",
+    "torch.fx", "torch.fx.graph", "torch.fx.graph_module", "torch.fx.interpreter", "torch.fx.node", "torch.fx.proxy",
+    "torch.fx.subgraph_rewriter", "torch.jit", "torch.library", "torch.linalg", "torch.multiprocessing", "torch.nn",
+    "torch.nn.attention", "torch.nn.functional", "torch.nn.init", "torch.nn.modules", "torch.nn.modules.module",
     "torch.nn.parallel", "torch.nn.parameter", "torch.nn.utils", "torch.nn.utils.clip_grad", "torch.nn.utils.parametrize",
-    "torch.nn.utils.rnn", "torch.optim", "torch.optim.lr_scheduler", "torch.optim.optimizer", "torch.profiler",
-    "torch.return_types", "torch.serialization", "torch.storage", "torch.testing", "torch.utils", "torch.utils.benchmark",
-    "torch.utils.checkpoint", "torch.utils.data", "torch.utils.data.dataset", "torch.utils.data.distributed",
-    "torch.utils.flop_counter", "torch.utils.hooks", "torch.version",
+    "torch.nn.utils.rnn", "torch.optim", "torch.optim.lr_scheduler", "torch.optim.optimizer", "torch.optim.swa_utils",
+    "torch.profiler", "torch.return_types", "torch.serialization", "torch.storage", "torch.testing", "torch.utils",
+    "torch.utils.benchmark", "torch.utils.checkpoint", "torch.utils.data", "torch.utils.data.dataset",
+    "torch.utils.data.distributed", "torch.utils.flop_counter", "torch.utils.hooks", "torch.version",
 ]  # fmt: skip
 METHODS = ("__init__", "__call__", "__iter__", "__len__", "__getitem__")  # others that begin with `_` are not public
 CALLABLE = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.MethodDescriptorType)
