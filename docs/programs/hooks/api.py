@@ -56,7 +56,7 @@ PHASES = {
     "04": "autograd torchgen utils.checkpoint",
     "05": "nn aten optim amp cuda.amp distributions utils.data utils.deterministic serialization testing backends course.grammar",
     "06": "on_torch",
-    "07": "_library fx dynamo aot utils._logging utils._pytree",
+    "07": "_library fx dynamo compiler aot utils._logging utils._pytree",
     "08": "inductor",
     "09": "distributed multiprocessing utils course.reviews",
     "10": "ao export",
