@@ -58,7 +58,7 @@ class LRScheduler:
     def get_lr(self) -> list[float]:
         """The next learning rates. Only `step` may call it."""
         if not self._get_lr_called_within_step:
-            warn("To get the last learning rate computed by the scheduler, use `get_last_lr()`.")
+            warn("To get the last learning rate computed by the scheduler, please use `get_last_lr()`.")
         return self._lrs()
 
     def _lrs(self) -> list[float]:
@@ -71,11 +71,18 @@ class LRScheduler:
     def step(self, epoch: int | None = None) -> None:
         """Advance by one step, or (deprecated) to `epoch`, using the closed form if there is one."""
         if self._step_count == 1:
-            see = "See https://docs.pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"
+            see = "See more details at https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"
             if not hasattr(self.optimizer.step, "_wrapped_by_lr_sched"):
-                warn(f"`optimizer.step()` has been overridden after the scheduler was made. {see}")
+                warn(
+                    "Seems like `optimizer.step()` has been overridden after learning rate scheduler initialization. Please, "
+                    f"make sure to call `optimizer.step()` before `lr_scheduler.step()`. {see}"
+                )
             elif not getattr(self.optimizer, "_opt_called", False):
-                warn(f"Detected call of `lr_scheduler.step()` before `optimizer.step()`. {see}")
+                warn(
+                    "Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and later, you should "
+                    "call them in the opposite order: `optimizer.step()` before `lr_scheduler.step()`.  Failure to do this will "
+                    f"result in PyTorch skipping the first value of the learning rate schedule. {see}"
+                )
         self._step_count += 1
         if epoch is not None:
             warn(EPOCH_DEPRECATION_WARNING)

@@ -178,7 +178,7 @@ def _wrap_step(step: Callable) -> Callable:
             if changed is None:
                 continue
             if not (isinstance(changed, tuple) and len(changed) == 2):
-                raise RuntimeError(f"a hook before step must return None or (new_args, new_kwargs), but got {changed}")
+                raise RuntimeError(f"{step} must return None or a tuple of (new_args, new_kwargs), but got {changed}.")
             args, kwargs = changed
         result = step(*args, **kwargs)
         for hook in (*optimizer._post_hooks.values(), *_global_post_hooks.values()):

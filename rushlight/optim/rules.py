@@ -87,7 +87,10 @@ class _Rule(Optimizer):
 
 
 class Adadelta(_Rule):
-    """v := rho v + (1 - rho) g^2, d := sqrt(u + eps) / sqrt(v + eps) g, u := rho u + (1 - rho) d^2, p := p - lr d."""
+    """v := rho v + (1 - rho) g^2, d := sqrt(u + eps) / sqrt(v + eps) g, u := rho u + (1 - rho) d^2, p := p - lr d.
+
+    Source: `torch/optim/adadelta.py`, `_single_tensor_adadelta`.
+    """
 
     numbers = {"lr": 1.0, "rho": 0.9, "eps": 1e-6, "weight_decay": 0}
     flags = "foreach * capturable maximize differentiable"
@@ -103,7 +106,10 @@ class Adadelta(_Rule):
 
 
 class Adagrad(_Rule):
-    """s := s + g^2, p := p - lr / (1 + (t - 1) lr_decay) g / (sqrt(s) + eps)."""
+    """s := s + g^2, p := p - lr / (1 + (t - 1) lr_decay) g / (sqrt(s) + eps).
+
+    Source: `torch/optim/adagrad.py`, `_single_tensor_adagrad`.
+    """
 
     numbers = {"lr": 1e-2, "lr_decay": 0, "weight_decay": 0, "initial_accumulator_value": 0, "eps": 1e-10}
     flags = "foreach * maximize differentiable fused"
@@ -207,7 +213,10 @@ class RMSprop(_Rule):
 
 
 class Adamax(_Rule):
-    """m := m + (1 - beta1) (g - m), u := max(beta2 u, |g| + eps), p := p - lr / (1 - beta1^t) m / u."""
+    """m := m + (1 - beta1) (g - m), u := max(beta2 u, |g| + eps), p := p - lr / (1 - beta1^t) m / u.
+
+    Source: `torch/optim/adamax.py`, `_single_tensor_adamax`.
+    """
 
     numbers = {"lr": 2e-3, "betas": (0.9, 0.999), "eps": 1e-8, "weight_decay": 0}
     flags = "foreach * maximize differentiable capturable"
@@ -222,7 +231,10 @@ class Adamax(_Rule):
 
 
 class ASGD(_Rule):
-    """p := p (1 - lambd eta) - eta g, eta := lr / (1 + lambd lr t)^alpha. `ax` is the average of p after `t0` steps."""
+    """p := p (1 - lambd eta) - eta g, eta := lr / (1 + lambd lr t)^alpha. `ax` is the average of p after `t0` steps.
+
+    Source: `torch/optim/asgd.py`, `_single_tensor_asgd`.
+    """
 
     numbers = {"lr": 1e-2, "lambd": 1e-4, "alpha": 0.75, "t0": 1e6, "weight_decay": 0}
     flags = "foreach maximize differentiable capturable"
@@ -248,7 +260,10 @@ class ASGD(_Rule):
 
 class NAdam(_Rule):
     """Adam with Nesterov momentum. With mu(t) := beta1 (1 - 0.96^(t momentum_decay) / 2), M := the product of all mu up to t, and
-    r := sqrt(v / (1 - beta2^t)) + eps: p := p - lr (1 - mu(t)) / (1 - M) g / r - lr mu(t + 1) / (1 - M mu(t + 1)) m / r."""
+    r := sqrt(v / (1 - beta2^t)) + eps: p := p - lr (1 - mu(t)) / (1 - M) g / r - lr mu(t + 1) / (1 - M mu(t + 1)) m / r.
+
+    Source: `torch/optim/nadam.py`, `_single_tensor_nadam`.
+    """
 
     numbers = {"lr": 2e-3, "betas": (0.9, 0.999), "eps": 1e-8, "weight_decay": 0, "momentum_decay": 4e-3}
     flags = "decoupled_weight_decay * foreach maximize capturable differentiable"
@@ -273,7 +288,10 @@ class NAdam(_Rule):
 
 
 class RAdam(_Rule):
-    """Adam without its second average in the first steps, and then with a factor that rectifies its variance."""
+    """Adam without its second average in the first steps, and then with a factor that rectifies its variance.
+
+    Source: `torch/optim/radam.py`, `_single_tensor_radam`.
+    """
 
     numbers = {"lr": 1e-3, "betas": (0.9, 0.999), "eps": 1e-8, "weight_decay": 0}
     flags = "decoupled_weight_decay * foreach maximize capturable differentiable"
@@ -295,7 +313,10 @@ class RAdam(_Rule):
 
 
 class Rprop(_Rule):
-    """Only the sign of the gradient counts: each element has its own step size, which grows while the sign stays."""
+    """Only the sign of the gradient counts: each element has its own step size, which grows while the sign stays.
+
+    Source: `torch/optim/rprop.py`, `_single_tensor_rprop`.
+    """
 
     numbers = {"lr": 1e-2, "etas": (0.5, 1.2), "step_sizes": (1e-6, 50)}
     flags = "* capturable foreach maximize differentiable"
@@ -317,6 +338,8 @@ class Adafactor(_Rule):
 
     With b := t^beta2_decay and rms(x) := sqrt(mean(x^2)): r := r + b (mean(g^2, -1) - r), and c with the mean over dimension -2.
     u := g / sqrt(max(V, eps1^2)), p := p (1 - lr weight_decay) - max(eps2, rms(p)) min(lr, 1 / sqrt(t)) u / max(1, rms(u) / d).
+
+    Source: `torch/optim/_adafactor.py`, `_single_tensor_adafactor`.
     """
 
     numbers = {"lr": 1e-2, "beta2_decay": -0.8, "eps": (None, 1e-3), "d": 1.0, "weight_decay": 0.0}
@@ -371,6 +394,8 @@ class Muon(_Rule):
 
     Raises:
         ValueError: a parameter is not a matrix.
+
+    Source: `torch/optim/_muon.py`, `_single_tensor_muon`.
     """
 
     numbers = {
