@@ -119,8 +119,7 @@ def test_a_rule_is_torchs_code_on_the_same_tensors_bit_by_bit(name, settings, dt
 
 
 def run(xp, name, settings, steps=10):
-    """The parameters, the state dict and the text of an optimizer after some steps. The last half is of another optimizer, which
-    loads the first one's state."""
+    """The parameters, the state dict and the text of an optimizer after some steps."""
     params, settings = parameters(xp, name), {} if name == "Muon" else {"foreach": False} | settings
     optimizer = getattr(xp.optim, name)(params, **settings)
     for step in range(steps):
