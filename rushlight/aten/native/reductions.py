@@ -247,7 +247,8 @@ def assert_not_empty(name: str, self: Tensor, dims: Dims, error: type[Exception]
     if self.numel():
         return
     if not dims:
-        raise error(f"{name}(): the tensor has no elements; pass the dimension to reduce as 'dim'")
+        hint = "" if name.startswith("arg") else " Specify the reduction dim with the 'dim' argument."
+        raise error(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.{hint}")
     for dim in dims:
         if self.dim() and self.size(dim) == 0:
             raise IndexError(f"{name}(): Expected reduction dim {dim} to have non-zero size.")

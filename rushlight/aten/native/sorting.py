@@ -193,14 +193,19 @@ def searchsorted(edges: Tensor, self: Tensor, out_int32: bool, right: bool, sort
         )
     for name, tensor in (("input value", self), ("boundary", edges), ("sorter", sorter)):
         if not (tensor is None or tensor.is_contiguous()):
-            warn_once(f"searchsorted: the {name} tensor is not contiguous, so it is copied")
+            warn_once(
+                f"torch.searchsorted(): {name} tensor is non-contiguous, this will lower the performance due to extra data copy "
+                f"when converting non-contiguous tensor to contiguous, please use contiguous {name} tensor if possible. "
+                "This message will only appear once per program."
+            )
     edges = edges if sorter is None else edges.gather(-1, sorter)
     side: Any = "right" if right else "left"
     rows, values = edges._array, self._array
     if edges.dim() == 1:
         found = np.searchsorted(rows, values, side)
     else:
-        pairs = zip(rows.reshape(-1, rows.shape[-1]), values.reshape(-1, values.shape[-1]))
+        count = math.prod(rows.shape[:-1])
+        pairs = zip(rows.reshape(count, rows.shape[-1]), values.reshape(count, values.shape[-1]))
         found = np.array([np.searchsorted(row, wanted, side) for row, wanted in pairs]).reshape(values.shape)
     kind = int32 if out_int32 else int64
     return wrap_contiguous(np.asarray(found, kind.numpy), kind)

@@ -81,3 +81,7 @@ PROGRAMS = {
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
 def test_order_and_einsum_are_torchs(program):
     agree(program)
+
+
+def test_searchsorted_of_rows_without_elements():
+    agree(lambda xp: [xp.searchsorted(xp.zeros(n, m), xp.zeros(n, k)) for n, m, k in ((0, 0, 0), (0, 3, 2), (2, 0, 2))])
