@@ -28,7 +28,8 @@ from rushlight.c10.exception import warn
 from rushlight.fx.graph import Graph
 from rushlight.fx.graph_module import GraphModule
 from rushlight.fx.node import map_aggregate
-from rushlight.fx.overrides import recording
+from rushlight.fx.operator_schemas import is_builtin
+from rushlight.fx.overrides import original_of, recording
 from rushlight.fx.proxy import BASE_TYPES, Proxy, TracerBase, create_arg
 from rushlight.nn.modules.containers import Sequential
 from rushlight.nn.modules.module import Module
@@ -171,7 +172,7 @@ class Tracer(TracerBase):
     ) -> tuple[Callable, list[Any]]:
         """A placeholder for each parameter of the function, and the function, which takes `*args` as one argument."""
         plain = inspect.unwrap(root_fn)
-        code, signature = plain.__code__, inspect.signature(plain)
+        code, signature = original_of(plain).__code__, inspect.signature(original_of(plain))
         count = code.co_argcount + code.co_kwonlyargcount
         if is_module and count == 0:
             raise RuntimeError("``self`` argument cannot be part of *args expansion!")
@@ -218,7 +219,8 @@ class Tracer(TracerBase):
             self.submodule_paths = {module: name for name, module in root.named_modules()}
         else:
             self.root, function = Module(), root
-        assert isinstance(function, FunctionType), f"Expected FunctionType, got {type(function)}"
+        traceable = isinstance(function, FunctionType) and not is_builtin(function)
+        assert traceable, f"Expected FunctionType, got {'an operator' if is_builtin(function) else type(function)}"
         self.graph = Graph(tracer_cls=type(self))
         attributes = ((path, *item) for path, module in self.root.named_modules() for item in vars(module).items())
         self.tensor_attrs = {x: f"{path}.{name}".lstrip(".") for path, name, x in attributes if isinstance(x, Tensor)}
@@ -270,7 +272,7 @@ def annotations_of(function: FunctionType) -> dict[str, Any]:
 
 def all_positional(function: FunctionType, count: int) -> FunctionType:
     """The same function with positional parameters only, where `*args` and `**kwargs` are one parameter each."""
-    code: CodeType = function.__code__
+    code: CodeType = original_of(function).__code__
     flags = code.co_flags & ~(inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
     code = code.replace(co_argcount=count, co_posonlyargcount=0, co_kwonlyargcount=0, co_flags=flags)
     return FunctionType(code, function.__globals__, function.__name__, function.__defaults__, function.__closure__)

@@ -3,8 +3,7 @@
 There are six kinds (`op`): `placeholder`, an input; `get_attr`, an attribute of the module; `call_function`, `call_method` and
 `call_module`; `output`, the result of the graph. The nodes of a graph are a doubly linked list, so that passes may insert and
 erase nodes during an iteration. A node uses the nodes in its arguments, at any depth, and each node has a record of its users.
-In PyTorch: `torch/fx/node.py`, `torch/csrc/fx/node.cpp`, `torch/fx/immutable_collections.py`. Left out: hooks on replacing,
-normalized arguments.
+In PyTorch: `torch/fx/node.py`, `torch/csrc/fx/node.cpp`, `torch/fx/immutable_collections.py`. Left out: hooks on replacing.
 """
 
 from __future__ import annotations
@@ -23,6 +22,8 @@ from rushlight.library import OpOverload, OpOverloadPacket
 
 if TYPE_CHECKING:
     from rushlight.fx.graph import Graph
+    from rushlight.fx.operator_schemas import ArgsKwargsPair
+    from rushlight.nn.modules.module import Module
 
 # Arguments of nodes, nested as in the program ------------------------------------------------------------------------
 
@@ -212,6 +213,21 @@ class Node:
         for user in changed:
             user.replace_input_with(self, replace_with)
         return changed
+
+    def normalized_arguments(
+        self,
+        root: Module,
+        arg_types: tuple | None = None,
+        kwarg_types: dict[str, Any] | None = None,
+        normalize_to_only_use_kwargs: bool = False,
+    ) -> ArgsKwargsPair | None:
+        """The arguments of a function or a module with all defaults, as `normalize_function` and `normalize_module` give them."""
+        from rushlight.fx.operator_schemas import normalize_function, normalize_module
+
+        args, kwargs, only_kwargs = self.args, self.kwargs, normalize_to_only_use_kwargs
+        if self.op == "call_function":
+            return normalize_function(self.target, args, kwargs, arg_types, kwarg_types, only_kwargs)
+        return normalize_module(root, self.target, args, kwargs, only_kwargs) if self.op == "call_module" else None
 
     # Position
 

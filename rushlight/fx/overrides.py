@@ -21,6 +21,7 @@ from rushlight.nn import functional as F
 _recorders = 0
 _slots: list[FunctionType] = []
 _undo: list[Callable[[], None]] = []
+_originals: dict[FunctionType, FunctionType] = {}  # the functions with their own code, while a recording runs
 
 
 @contextmanager
@@ -59,6 +60,13 @@ def stop_recording() -> None:
     _recorders -= 1
     while not _recorders and _undo:
         _undo.pop()()
+    if not _recorders:
+        _originals.clear()
+
+
+def original_of(function: FunctionType) -> FunctionType:
+    """The function with its own code, also while a recording runs."""
+    return _originals.get(function, function)
 
 
 def _template(*args, **kwargs):
@@ -79,6 +87,7 @@ def intercept_function(slot: FunctionType) -> Callable:
     """Return the function that replaces `slot`'s code. It calls the original code unless an argument is a proxy."""
     original = FunctionType(slot.__code__, slot.__globals__, slot.__name__, slot.__defaults__)
     original.__kwdefaults__ = slot.__kwdefaults__
+    _originals[slot] = original
 
     def call_or_record(*args, **kwargs) -> Any:
         kind = overloaded_type(args) or overloaded_type(kwargs.values())

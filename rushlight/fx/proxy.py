@@ -13,21 +13,19 @@ import sys
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from types import EllipsisType, NoneType
 from typing import TYPE_CHECKING, Any
 
-from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor
 from rushlight.c10.dtypes import dtype
 from rushlight.c10.memory_formats import memory_format
-from rushlight.c10.schema import bind
 from rushlight.c10.storage import device, layout
 from rushlight.fx.codegen import FORMATS, REFLECTABLE
 from rushlight.fx.graph import Graph, target_name
 from rushlight.fx.node import Kwargs, Node, Target, map_aggregate, map_arg
+from rushlight.fx.operator_schemas import check_for_mutable_operation
 from rushlight.fx.overrides import method_name, start_recording, stop_recording
-from rushlight.library import OpOverload, ops
+from rushlight.library import OpOverload
 
 
 class TraceError(ValueError):
@@ -94,22 +92,6 @@ def dict_key(tracer: TracerBase, key: Any) -> Any:
     key = tracer.create_arg(key)
     map_arg(key, refuse)
     return key
-
-
-def check_for_mutable_operation(target: Any, args: tuple, kwargs: Kwargs) -> None:
-    """Refuse a call of an operator if the one overload that its arguments fit writes to an argument.
-    Source: `torch/fx/operator_schemas.py`, `check_for_mutable_operation`."""
-    name = getattr(target, "__name__", "")
-    if getattr(functions, name, None) is not target:
-        return
-    packet, fitting = getattr(ops.aten, name), []
-    for schema in [getattr(packet, overload).schema for overload in packet.overloads()]:
-        with suppress(RuntimeError):
-            bind(schema, args, kwargs)
-            fitting.append(schema)
-    if len(fitting) == 1 and fitting[0].is_mutable:
-        why = "FX only supports functional code, so operations that mutate operands in-place (e.g. via `out` arguments)"
-        raise RuntimeError(f"Tried to trace mutable operation {fitting[0]}. {why} are not supported")
 
 
 class TracerBase:
