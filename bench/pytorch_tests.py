@@ -20,6 +20,7 @@ import argparse
 import dis
 import importlib
 import importlib.machinery
+import inspect
 import json
 import linecache
 import os
@@ -30,14 +31,16 @@ import subprocess
 import sys
 import tempfile
 import traceback
+import types
 import unittest
 from collections import Counter
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from rushlight.course import as_torch
+from rushlight.fx.operator_schemas import is_builtin
 
 FILES = [
     "test_torch", "test_autograd", "test_nn", "test_view_ops", "test_indexing", "test_fx", "test_reductions",
@@ -143,6 +146,9 @@ def _randn(*sizes: Any, **options: Any) -> Any:
 # What PyTorch's helpers need when they are imported
 GIVEN = {
     "torch._C._get_privateuse1_backend_name": lambda: "privateuseone",
+    "torch._C.has_lapack": True,  # a test of an operator that is not there must not skip itself
+    "torch._C.has_spectral": True,
+    "torch._prims_common.dtype_to_type": lambda dtype: float if dtype.is_floating_point else int,
     "torch.finfo": _finfo,
     "torch.randn": _randn,
 }
@@ -203,6 +209,38 @@ class Lenient(ModuleType):
     def __setattr__(self, name: str, value: Any) -> None:
         setattr(vars(self)["_module"], name, value)
 
+    def __dir__(self) -> list[str]:
+        return dir(vars(self)["_module"])
+
+
+class Builtin(type):
+    """The type of PyTorch's operators, which are functions in C++. Those of rushlight are written in Python."""
+
+    def __instancecheck__(self, value: Any) -> bool:
+        if isinstance(value, Missing):
+            raise AttributeError(f"{value.path} is not in rushlight")
+        return isinstance(value, types.BuiltinFunctionType) or is_builtin(value)
+
+
+def signature(function: Any) -> inspect.Signature:
+    """The signature of a function, with types that rushlight writes as text. An operator has none."""
+    if is_builtin(function):
+        raise ValueError(f"no signature found for builtin {function}")
+    return inspect.signature(function, eval_str=True)
+
+
+def _copy(module: ModuleType, **others: Any) -> ModuleType:
+    copy = ModuleType(module.__name__)
+    vars(copy).update(vars(module) | others)
+    return copy
+
+
+# What a test sees of Python's modules for functions
+OPERATORS_ARE_BUILTIN = {
+    "types": _copy(types, BuiltinFunctionType=Builtin("BuiltinFunctionType", (), {})),
+    "inspect": _copy(inspect, signature=signature),
+}
+
 
 def lenient_import(always: bool) -> Any:
     """The `__import__` of a module of PyTorch's tests."""
@@ -211,6 +249,8 @@ def lenient_import(always: bool) -> Any:
     def imported(name: str, space: Any = None, local: Any = None, names: Any = (), level: int = 0) -> Any:
         if name.partition(".")[0] == "functorch":  # built on PyTorch itself
             return _empty(name)
+        if name in OPERATORS_ARE_BUILTIN:
+            return OPERATORS_ARE_BUILTIN[name]
         if name.partition(".")[0] != "torch":
             return plain(name, space, local, names, level)
         try:
@@ -219,6 +259,9 @@ def lenient_import(always: bool) -> Any:
             if not (always or Missing.importing):
                 raise
             return _empty(name) if names else Lenient(sys.modules["torch"], always)
+        for part in names or () if name.startswith(OF_PYTORCH) else ():
+            with suppress(ModuleNotFoundError):  # a module of a package, or another name
+                plain(f"{name}.{part}")
         module = Lenient(sys.modules[name], always)
         return module if names else Lenient(sys.modules["torch"], always)
 
@@ -228,6 +271,7 @@ def lenient_import(always: bool) -> Any:
 def _empty(name: str) -> Any:
     module = Missing(name)
     vars_of = {"__all__": [], "__name__": name}
+    vars_of |= {path.rpartition(".")[2]: value for path, value in GIVEN.items() if path.rpartition(".")[0] == name}
     for key, value in vars_of.items():
         setattr(module, key, value)
     return module
@@ -317,7 +361,7 @@ class Result(unittest.TestResult):
         self.outcome = {"outcome": "passed"}
 
     def addSkip(self, test: Any, reason: str) -> None:
-        self.outcome = {"outcome": "skipped"}
+        self.outcome = {"outcome": "skipped", "said": reason}
 
     def addExpectedFailure(self, test: Any, error: Any) -> None:
         self.outcome = {"outcome": "skipped"}
