@@ -28,7 +28,7 @@ except ModuleNotFoundError:
 # Each module's `__all__` lists its names in this namespace. A module itself has PyTorch's path, and in labs and readings a short
 # name: `rl.strided` is `rushlight.aten.strided`.
 # ruff: noqa: F401, F403, F405
-from rushlight import _C, amp, aten, autograd, backends, c10, library, linalg, nn, optim, serialization, utils
+from rushlight import _C, _ops, amp, aten, autograd, backends, c10, library, linalg, nn, optim, serialization, utils
 from rushlight.amp import GradScaler
 from rushlight.amp.autocast_mode import *
 from rushlight.aten import indexing as _indexing  # gives `Tensor` its brackets

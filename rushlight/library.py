@@ -11,7 +11,7 @@ import sys
 import traceback
 import weakref
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property, lru_cache, partial
+from functools import cache, cached_property, lru_cache, partial
 from importlib import import_module
 from typing import Any
 
@@ -487,7 +487,7 @@ class OpOverload(Operator):
 
     @property
     def overloadpacket(self) -> OpOverloadPacket:
-        return OpOverloadPacket(self.schema.namespace, self.schema.name)
+        return packet(self.schema.namespace, self.schema.name)
 
     @property
     def __name__(self) -> str:
@@ -542,15 +542,18 @@ class OpOverloadPacket:
         return f"<OpOverloadPacket(op='{self}')>"
 
 
+packet = cache(OpOverloadPacket)  # one object for each name, as in PyTorch
+
+
 class _Namespace:
     def __init__(self, name: str):
         self._name = name
 
     def __getattr__(self, name: str) -> OpOverloadPacket:
-        packet = OpOverloadPacket(self._name, name)
-        if name.startswith("__") or not packet.overloads():
+        found = packet(self._name, name)
+        if name.startswith("__") or not found.overloads():
             raise AttributeError(f"there is no operator '{self._name}::{name}'")
-        return packet
+        return found
 
 
 class _Ops:
