@@ -26,6 +26,9 @@ def _assert(condition: Any, message: str) -> None:
     assert condition, message
 
 
+_assert.__module__ = "rushlight"  # where generated code finds it
+
+
 def is_tensor(obj: Any, /) -> bool:
     """Source: `torch/__init__.py`, `is_tensor`."""
     return isinstance(obj, Tensor)

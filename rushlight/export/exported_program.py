@@ -110,6 +110,7 @@ class UnliftedModule(Module):
     def __init__(self, program: ExportedProgram) -> None:
         super().__init__()
         self.program = program
+        self._is_impure = any(node.op == "call_function" and node.is_impure() for node in program.graph.nodes)
         for spec in program.graph_signature.input_specs:
             if spec.kind is not InputKind.USER_INPUT:
                 self.add(spec, (program.state_dict | program.constants)[spec.target])

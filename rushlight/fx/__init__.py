@@ -8,12 +8,15 @@ overrides, proxy  values that record the calls on them
 _symbolic_trace   runs a function or a module on proxies, and records some functions without tracing through them
 interpreter       runs a graph node by node
 subgraph_rewriter replaces what computes a pattern
-passes            dead code, common subexpressions, constants
+passes            dead code, common subexpressions, constants; managers of passes
+operator_schemas  signatures of operators, for passes
+experimental      tracers and passes that may change
 """
 
 # ruff: noqa: F401
 from rushlight.fx import passes
-from rushlight.fx._symbolic_trace import Tracer, symbolic_trace, wrap
+from rushlight.fx._symbolic_trace import ProxyableClassMeta, Tracer, symbolic_trace, wrap
+from rushlight.fx.codegen import CodeGen
 from rushlight.fx.graph import Graph
 from rushlight.fx.graph_module import GraphModule
 from rushlight.fx.interpreter import Interpreter, Transformer
@@ -22,6 +25,6 @@ from rushlight.fx.proxy import Proxy
 from rushlight.fx.subgraph_rewriter import replace_pattern
 
 __all__ = [
-    "Graph", "GraphModule", "Interpreter", "Node", "Proxy", "Tracer", "Transformer", "has_side_effect", "map_arg",
-    "replace_pattern", "symbolic_trace", "wrap",
+    "CodeGen", "Graph", "GraphModule", "Interpreter", "Node", "Proxy", "ProxyableClassMeta", "Tracer", "Transformer",
+    "has_side_effect", "map_arg", "replace_pattern", "symbolic_trace", "wrap",
 ]  # fmt: skip

@@ -2,7 +2,7 @@
 
 Each module of rushlight becomes one node (a leaf). The program's modules are traced through. While a tracer runs, the globals with
 functions that are not traced through, those of `wrap` and of the module `math`, have recording functions in their place. In
-PyTorch: `torch/fx/_symbolic_trace.py`. Left out: `concrete_args`, shapes of parameters as constants.
+PyTorch: `torch/fx/_symbolic_trace.py`. Left out: `concrete_args` that are nested.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import fields, is_dataclass
-from importlib import import_module
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -30,7 +29,7 @@ from rushlight.fx.graph_module import GraphModule
 from rushlight.fx.node import map_aggregate
 from rushlight.fx.operator_schemas import is_builtin
 from rushlight.fx.overrides import original_of, recording
-from rushlight.fx.proxy import BASE_TYPES, Proxy, TracerBase, create_arg
+from rushlight.fx.proxy import BASE_TYPES, ParameterProxy, Proxy, TracerBase, create_arg
 from rushlight.nn.modules.containers import Sequential
 from rushlight.nn.modules.module import Module
 from rushlight.nn.parameter import Parameter
@@ -38,6 +37,14 @@ from rushlight.nn.parameter import Parameter
 # Functions that are not traced through ------------------------------------------------------------------------------
 
 _wrapped: dict[tuple[int, str], dict[str, Any]] = {}  # by the module's globals and the name in them
+_wrapped_methods_to_patch: list[tuple[type, str]] = []
+
+
+def tracer_of(args: tuple, kwargs: dict[str, Any]) -> TracerBase | None:
+    """The tracer of the last proxy among the arguments of a call."""
+    proxies: list[Proxy] = []
+    map_aggregate((args, kwargs), lambda a: proxies.append(a) if isinstance(a, Proxy) else None)
+    return proxies[-1].tracer if proxies else None
 
 
 def wrap_in(patches: ExitStack, names: dict[str, Any], name: str) -> None:
@@ -49,16 +56,26 @@ def wrap_in(patches: ExitStack, names: dict[str, Any], name: str) -> None:
 
     @functools.wraps(function)
     def call_or_record(*args: Any, **kwargs: Any) -> Any:
-        proxies: list[Proxy] = []
-        map_aggregate((args, kwargs), lambda a: proxies.append(a) if isinstance(a, Proxy) else None)
-        if not proxies:
+        if (tracer := tracer_of(args, kwargs)) is None:
             return function(*args, **kwargs)
-        result = proxies[-1].tracer.create_proxy("call_function", function, args, kwargs)
+        result = tracer.create_proxy("call_function", function, args, kwargs)
         result.node.meta["is_wrapped"] = True
         return result
 
     vars(call_or_record)["_records_calls_of"] = function
     names[name] = call_or_record
+
+
+def recorded_method(kind: type, name: str) -> Callable:
+    """The method of a class, which records calls with a proxy."""
+    method = getattr(kind, name)
+
+    @functools.wraps(method)
+    def call_or_record(*args: Any, **kwargs: Any) -> Any:
+        tracer = tracer_of(args, kwargs)
+        return method(*args, **kwargs) if tracer is None else tracer.create_proxy("call_method", name, args, kwargs)
+
+    return call_or_record
 
 
 def wrap(fn_or_name: str | Callable) -> str | Callable:
@@ -78,18 +95,41 @@ def wrap(fn_or_name: str | Callable) -> str | Callable:
     return fn_or_name
 
 
+class ProxyableClassMeta(type):
+    """The type of classes whose calls with a proxy are recorded, so that an object is made when the graph runs.
+
+    >>> class Pair(metaclass=rl.fx.ProxyableClassMeta):
+    ...     def __init__(self, left, right):
+    ...         self.left, self.right = left, right
+    >>> [node.op for node in rl.fx.symbolic_trace(lambda x: Pair(x, x)).graph.nodes]
+    ['placeholder', 'call_function', 'output']
+
+    Source: `torch/fx/_symbolic_trace.py`, `ProxyableClassMeta`.
+    """
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        if (tracer := tracer_of(args, kwargs)) is not None:
+            return tracer.create_proxy("call_function", cls, args, kwargs)
+        return super().__call__(*args, **kwargs)
+
+
 # The tracer ----------------------------------------------------------------------------------------------------------
 
 
 class Tracer(TracerBase):
     """Traces a function or a module. A subclass may override `is_leaf_module`, `call_module`, `create_arg`, `to_bool` and
-    others. Of a module it traces the method named `traced_func_name`."""
+    others. Of a module it traces the method named `traced_func_name`. With `param_shapes_constant`, sizes of parameters are numbers
+    during the trace, so that a branch may depend on them."""
 
     traced_func_name = "forward"
 
     def __init__(
-        self, autowrap_modules: tuple[ModuleType, ...] = (math,), autowrap_functions: tuple[Callable, ...] = ()
+        self,
+        autowrap_modules: tuple[ModuleType, ...] = (math,),
+        autowrap_functions: tuple[Callable, ...] = (),
+        param_shapes_constant: bool = False,
     ) -> None:
+        self.param_shapes_constant = param_shapes_constant
         self.module_stack = OrderedDict()
         self.num_calls: dict[str, int] = {}
         self.submodule_paths: dict[Module, str] | None = None
@@ -121,6 +161,10 @@ class Tracer(TracerBase):
                     setattr(self.root, name, a)
             if name is not None:
                 return self.create_node("get_attr", name, (), {})
+        if isinstance(type(a), ProxyableClassMeta):  # an object whose construction was not recorded
+            name = self.get_fresh_qualname(f"_{type(a).__name__}_constant_")
+            setattr(self.root, name, a)
+            return self.create_node("get_attr", name, (), {})
         if isinstance(a, tuple) and hasattr(a, "_fields"):
             return self.create_node("call_function", type(a), tuple(self.create_arg(item) for item in a), {})
         if is_dataclass(a) and not isinstance(a, type):
@@ -164,7 +208,10 @@ class Tracer(TracerBase):
         if name is None:
             return attr_val
         if name not in parameter_proxy_cache:
-            parameter_proxy_cache[name] = self.create_proxy("get_attr", name, (), {})
+            proxy = self.create_proxy("get_attr", name, (), {})
+            parameter_proxy_cache[name] = (
+                ParameterProxy(self, proxy.node, name, attr_val) if self.param_shapes_constant else proxy
+            )
         return parameter_proxy_cache[name]
 
     def create_args_for_root(
@@ -222,6 +269,8 @@ class Tracer(TracerBase):
         traceable = isinstance(function, FunctionType) and not is_builtin(function)
         assert traceable, f"Expected FunctionType, got {'an operator' if is_builtin(function) else type(function)}"
         self.graph = Graph(tracer_cls=type(self))
+        code = original_of(inspect.unwrap(function)).__code__
+        self.graph._co_fields = {name: getattr(code, name) for name in ("co_name", "co_filename", "co_firstlineno")}
         attributes = ((path, *item) for path, module in self.root.named_modules() for item in vars(module).items())
         self.tensor_attrs = {x: f"{path}.{name}".lstrip(".") for path, name, x in attributes if isinstance(x, Tensor)}
         globals_, returned = function.__globals__, annotations_of(inspect.unwrap(function)).get("return")
@@ -230,6 +279,9 @@ class Tracer(TracerBase):
             self._follow_modules(patches)
             for (_, name), names in _wrapped.items():
                 wrap_in(patches, names, name)
+            for kind, name in _wrapped_methods_to_patch:
+                patches.callback(setattr, kind, name, getattr(kind, name))
+                setattr(kind, name, recorded_method(kind, name))
             for names in (globals_, *map(vars, self._autowrap_search)):
                 self._autowrap(patches, names)
             result = self.create_arg(function(*args))
@@ -289,37 +341,8 @@ def symbolic_trace(root: Module | Callable, concrete_args: dict[str, Any] | None
     return GraphModule(tracer.root, graph, name)
 
 
-# Pickles of a GraphModule: its code, which is traced again -----------------------------------------------------------
-
-
-def reduce(self: GraphModule) -> tuple:
-    """The pickle of a module: all attributes but the graph, and the names that its code uses.
-    Source: `torch/fx/graph_module.py`, `GraphModule.__reduce__`."""
-    names = self.graph.python_code(root_module="self").globals
-    modules = {name: value.__name__ for name, value in names.items() if isinstance(value, ModuleType)}
-    others = {name: value for name, value in names.items() if name not in modules}
-    body = {name: value for name, value in vars(self).items() if name != "_graph"}
-    return reduce_graph_module, (body, modules, others)
-
-
 class KeepModules(Tracer):
-    """It keeps every call of a module, because the code calls only modules that were leaves before."""
+    """It keeps every call of a module, because the code of a GraphModule calls only modules that were leaves before."""
 
     def is_leaf_module(self, m: Module, module_qualified_name: str) -> bool:
         return True
-
-
-def reduce_graph_module(body: dict[str, Any], modules: dict[str, str], others: dict[str, Any]) -> GraphModule:
-    """The module of a pickle. Source: `torch/fx/graph_module.py`, `reduce_graph_module`."""
-    names = others | {name: import_module(module) for name, module in modules.items()}
-    exec(compile(body["_code"], "<pickled>", "exec", dont_inherit=True), names)  # annotations are objects
-    root = type("CodeOnlyModule", (Module,), {"forward": names["forward"]})()
-    root.__dict__.update(body)
-    new = GraphModule(root, KeepModules().trace(root))
-    for name, value in body.items():
-        if not hasattr(new, name):
-            setattr(new, name, value)
-    return new
-
-
-GraphModule.__reduce__ = reduce  # type: ignore[assignment]  # all objects have it, and this is for modules

@@ -196,14 +196,43 @@ def statement(node: Node, root: str, scope: Scope, note: str = "") -> str:
 # The function --------------------------------------------------------------------------------------------------------
 
 
+class CodeGen:
+    """How generated code takes its inputs and returns its results. A subclass may take the inputs in another form.
+
+    `process_inputs` turns the inputs of the generated function into those of the graph, and `process_outputs` the results of the
+    graph into those of the function. Source: `torch/fx/graph.py`, `CodeGen`.
+    """
+
+    def gen_fn_def(self, free_vars: list[str], maybe_return_annotation: str) -> str:
+        """The first line of the function for these parameters."""
+        free_vars = free_vars if free_vars[:1] == ["self"] else ["self", *free_vars]
+        return f"def forward({', '.join(free_vars)}){maybe_return_annotation}:"
+
+    def generate_output(self, output_args: Any) -> str:
+        return f"return {output_args!r}"
+
+    def process_inputs(self, *args: Any) -> Any:
+        return args
+
+    def process_outputs(self, outputs: Any) -> Any:
+        return outputs
+
+    def additional_globals(self) -> list[tuple[str, Any]]:
+        """The names that the code uses, and their values."""
+        return []
+
+
 def gen_python_code(
-    nodes: list[Node], root: str, namespace: _Namespace, verbose: bool = False, **options: bool
+    nodes: list[Node], root: str, namespace: _Namespace, codegen: CodeGen, verbose: bool = False, **options: bool
 ) -> PythonCode:
     """The nodes as a function `forward`. `repr(node)` is the node's variable, a name of `namespace`. `verbose` adds the sizes
     and dtypes that `node.meta` has, and the lines that nodes were traced from. Source: `torch/fx/graph.py`,
     `CodeGen._gen_python_code`."""
     scope, uses = Scope(namespace), last_uses(nodes)
-    parameters, body, wrapped, returns, trace = ["self"], [], {}, "", None
+    parameters, body, wrapped, returns, trace = [], [], {}, "", None
+    own_output = type(codegen).generate_output is not CodeGen.generate_output
+    for name, value in codegen.additional_globals():
+        scope.add_global(name, value)
     for node in nodes:
         note = "" if node.type is None else f" : {annotation(node.type, scope)}"
         if verbose:
@@ -219,7 +248,8 @@ def gen_python_code(
             continue
         if node.op == "output":
             returns = "" if node.type is None else f" -> {annotation(node.type, scope)}"
-            body.append(statement(node, root, scope) + "\n")
+            line = codegen.generate_output(node.args[0]) if own_output else statement(node, root, scope)
+            body.append(line + "\n")
             continue
         freed = uses.get(node, []) + ([] if node.users else [node])
         ending = f";  {' = '.join(map(repr, freed))} = None\n" if freed else "\n"
@@ -228,7 +258,7 @@ def gen_python_code(
             wrapped[scope.add_global(qualified_name(node.target), node.target)] = None
     code = "\n".join("    " + line for line in "".join(body or ["pass\n"]).lstrip("\n").split("\n"))
     wraps = "\n".join(f'{scope.add_global("wrap", rushlight.fx.wrap)}("{name}")' for name in wrapped)
-    return PythonCode(f"\n{wraps}\n\ndef forward({', '.join(parameters)}){returns}:\n{code}", scope.globals)
+    return PythonCode(f"\n{wraps}\n\n{codegen.gen_fn_def(parameters, returns)}\n{code}", scope.globals)
 
 
 def shape_note(node: Node, include_stride: bool = False, include_device: bool = False) -> str:

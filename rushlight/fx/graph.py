@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, cast
 
 from rushlight.c10.exception import warn
-from rushlight.fx.codegen import CUSTOM_BUILTINS, PythonCode, gen_python_code
+from rushlight.fx.codegen import CUSTOM_BUILTINS, CodeGen, PythonCode, gen_python_code
 from rushlight.fx.node import (
     OPS,
     Node,
@@ -163,6 +163,8 @@ class Graph:
         self._insert: Callable[[Node], None] = self._root.prepend
         self.owning_module = owning_module
         self._tracer_cls = tracer_cls
+        self._codegen = CodeGen()
+        self._co_fields: dict[str, Any] = {}  # of the function that was traced: its name, file and first line
 
     eliminate_dead_code: Callable[..., bool]
     nodes = cast(NodeList, property(NodeList))  # a type checker does not know what it returns
@@ -201,8 +203,11 @@ class Graph:
             if self.owning_module is not None:
                 operator.attrgetter(qualified_name)(self.owning_module)
         except AttributeError:
-            what = "has no such attribute; add it with add_submodule, register_parameter or register_buffer"
-            warn(f"get_attr('{qualified_name}'): the owning GraphModule {what}")
+            warn(
+                "Attempted to insert a get_attr Node with no underlying reference in the owning GraphModule! "
+                "Call GraphModule.add_submodule to add the necessary submodule, GraphModule.add_parameter to add the necessary "
+                "Parameter, or nn.Module.register_buffer to add the necessary buffer"
+            )
         return self.create_node("get_attr", qualified_name, type_expr=type_expr)
 
     def call_module(self, module_name: str, args: Args = None, kwargs: Named = None, type_expr: Any = None) -> Node:
@@ -242,6 +247,7 @@ class Graph:
 
     def __deepcopy__(self, memo: dict | None = None) -> Graph:
         new = Graph(tracer_cls=self._tracer_cls)
+        new._codegen = copy.deepcopy(self._codegen)
         result = new.graph_copy(self, {} if memo is None else memo, return_output_node=True)
         if result is not None:
             value, old_output = result
@@ -315,10 +321,19 @@ class Graph:
         for node in nodes:
             node._repr_fn = lambda n: namespace.create_name(n.name, n)
         try:
-            return gen_python_code(nodes, root_module, namespace, **options)
+            return gen_python_code(nodes, root_module, namespace, self._codegen, **options)
         finally:
             for node, repr_fn in zip(nodes, before):
                 node._repr_fn = repr_fn
+
+    def set_codegen(self, codegen: CodeGen) -> None:
+        self._codegen = codegen
+
+    def process_inputs(self, *args: Any) -> Any:
+        return self._codegen.process_inputs(*args)
+
+    def process_outputs(self, out: Any) -> Any:
+        return self._codegen.process_outputs(out)
 
     def __str__(self) -> str:
         placeholders: list[str] = []

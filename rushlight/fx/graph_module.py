@@ -1,7 +1,6 @@
 """A graph as a module: its `forward` is compiled from the source that is generated from the graph.
 
-In PyTorch: `torch/fx/graph_module.py`. `_symbolic_trace` pickles it. Left out: saving to a
-folder, compiling lazily, hooks.
+In PyTorch: `torch/fx/graph_module.py`. Left out: saving to a folder, compiling lazily, hooks.
 """
 
 from __future__ import annotations
@@ -10,8 +9,14 @@ import copy
 import itertools
 import linecache
 import operator
+import sys
+import traceback
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
+import rushlight
 from rushlight.aten.strided import Tensor
 from rushlight.fx.codegen import PythonCode
 from rushlight.fx.graph import Graph
@@ -74,11 +79,23 @@ class GraphModule(Module):
         python_code = self._graph.python_code(root_module="self")
         self._code = python_code.src
         names = dict(python_code.globals)
-        file = f"<eval_with_key>.{next(_numbers)}"
+        origin = " from {co_filename}:{co_firstlineno} in {co_name}" if self._graph._co_fields else ""
+        file = f"<eval_with_key>.{next(_numbers)}{origin.format(**self._graph._co_fields)}"
         exec(compile(self._code, file, "exec"), names)
         linecache.cache[file] = len(self._code), None, self._code.splitlines(True), file  # for tracebacks
         type(self).forward = names["forward"]
         return python_code
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return super().__call__(*args, **kwargs)
+        except Exception as error:
+            frames = traceback.extract_tb(error.__traceback__)
+            last = next(frame for frame in reversed(frames) if not frame.filename.startswith(OPERATORS))
+            if "eval_with_key" not in last.filename:
+                raise
+            print(_generate_error_message(last), file=sys.stderr)
+            raise error.with_traceback(None)  # noqa: B904
 
     # Modules within
 
@@ -115,6 +132,15 @@ class GraphModule(Module):
 
     # Copying and showing
 
+    def __reduce__(self) -> tuple:
+        """The pickle of a module: all attributes but the graph, and the names that its code uses. The code is traced again.
+        Source: `torch/fx/graph_module.py`, `GraphModule.__reduce__`."""
+        names = self.graph.python_code(root_module="self").globals
+        modules = {name: value.__name__ for name, value in names.items() if isinstance(value, ModuleType)}
+        others = {name: value for name, value in names.items() if name not in modules}
+        body = {name: value for name, value in vars(self).items() if name != "_graph"}
+        return _reduce_graph_module, (body, modules, others)
+
     def __deepcopy__(self, memo: dict) -> GraphModule:
         new = memo[id(self)] = GraphModule.__new__(GraphModule)
         within = Module()  # a copy of all but the graph
@@ -149,6 +175,20 @@ class GraphModule(Module):
         return "\n".join([super().__repr__(), self._code, hint])
 
 
+OPERATORS = tuple(
+    str(Path(rushlight.__file__).parent / name) for name in ("aten", "c10", "library.py")
+)  # C++ in PyTorch
+
+
+def _generate_error_message(frame: traceback.FrameSummary) -> str:
+    """The traceback of the current error, and the line of generated code that caused it with the lines around it."""
+    lines, number = linecache.getlines(frame.filename), frame.lineno or 0
+    heading = f"Call using an FX-traced Module, line {number} of the traced Module's generated forward function:"
+    before, after = "".join(lines[number - 2 : number]), "\n".join(lines[number : number + 2])
+    marker = "~" * len(frame.line or "") + "~~~ <--- HERE"
+    return "\n".join([traceback.format_exc(), heading, before, marker, after])
+
+
 def readable_code(module: GraphModule, name: str, **options: bool) -> str:
     code = module.graph.python_code("self", verbose=True, **options).src.lstrip("\n")
     children = [(child_name, child) for child_name, child in module.named_children() if isinstance(child, GraphModule)]
@@ -172,6 +212,21 @@ def assign_attribute(value: Any, target: Module, qualified_name: str) -> None:
         owner.register_buffer(name, value)
     else:
         setattr(owner, name, value)
+
+
+def _reduce_graph_module(body: dict[str, Any], modules: dict[str, str], others: dict[str, Any]) -> GraphModule:
+    """The module of a pickle. Source: `torch/fx/graph_module.py`, `reduce_graph_module`."""
+    from rushlight.fx._symbolic_trace import KeepModules
+
+    names = others | {name: import_module(module) for name, module in modules.items()}
+    exec(compile(body["_code"], "<pickled>", "exec", dont_inherit=True), names)  # annotations are objects
+    root = type("CodeOnlyModule", (Module,), {"forward": names["forward"]})()
+    root.__dict__.update(body)
+    new = GraphModule(root, KeepModules().trace(root))
+    for name, value in body.items():
+        if not hasattr(new, name):
+            setattr(new, name, value)
+    return new
 
 
 def owner_of(module: Any, qualified_name: str) -> tuple[Any, str]:

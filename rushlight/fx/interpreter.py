@@ -66,7 +66,7 @@ class Interpreter:
     def run(self, *args: Any, initial_env: dict[Node, Any] | None = None, enable_io_processing: bool = True) -> Any:
         """Run all nodes with these inputs. Nodes in `initial_env` already have a value."""
         self.env = {} if initial_env is None else initial_env
-        self.args_iter: Iterator[Any] = iter(args)
+        self.args_iter: Iterator[Any] = iter(self.graph.process_inputs(*args) if enable_io_processing else args)
         for node in self.graph.nodes:
             if node in self.env:
                 continue
@@ -82,14 +82,15 @@ class Interpreter:
             for used in self.user_to_last_uses.get(node, ()):
                 del self.env[used]
             if node.op == "output":
-                return self.env[node]
+                return self.graph.process_outputs(self.env[node]) if enable_io_processing else self.env[node]
         return None
 
     def boxed_run(self, args_list: list[Any]) -> Any:
         """Run with the inputs in a list. The list is cleared, so that inputs can be freed before the end."""
         placeholders = self.graph.find_nodes(op="placeholder")
         if len(args_list) != len(placeholders):
-            what = f"expected {len(placeholders)} arguments for placeholders but received {len(args_list)}"
+            kind = "extra arguments" if len(args_list) > len(placeholders) else "missing arguments"
+            what = f"expected {len(placeholders)} arguments for placeholders but received {len(args_list)} ({kind})"
             raise RuntimeError(f"Interpreter.boxed_run {what}")
         env = dict(zip(placeholders, args_list))
         args_list.clear()
@@ -147,6 +148,7 @@ class Transformer(Interpreter):
     def __init__(self, module: GraphModule) -> None:
         super().__init__(module)
         self.new_graph = Graph()
+        self.new_graph.set_codegen(module.graph._codegen)
         self.tracer = TransformerTracer(self.new_graph, module)
 
     def placeholder(self, target: str, args: tuple, kwargs: dict[str, Any]) -> Proxy:

@@ -29,8 +29,11 @@ if TYPE_CHECKING:
 
 
 def _no_mutation(self, *args, **kwargs):
-    what = "object does not support mutation, because nodes record their users"
-    raise TypeError(f"{type(self).__name__!r} {what}: assign a changed copy to node.args or node.kwargs instead")
+    raise TypeError(
+        f"{type(self).__name__!r} object does not support mutation. If you are attempting to modify the kwargs or args of a "
+        "torch.fx.Node object,\ninstead create a new copy of it and assign the copy to the node:\n\n"
+        "    new_args = ...  # copy and mutate args\n    node.args = new_args"
+    )
 
 
 class immutable_list(list):
@@ -330,7 +333,7 @@ def _between(before: tuple[int, ...], after: tuple[int, ...]) -> tuple[int, ...]
 
 # Functions with effects ----------------------------------------------------------------------------------------------
 
-_side_effectful_functions: set[Callable] = {operator.setitem}
+_side_effectful_functions: set[Callable] = {operator.setitem, rushlight._assert}
 
 
 def has_side_effect(fn: Callable) -> Callable:
@@ -362,12 +365,18 @@ RANDOM_FUNCTIONS = {name for name in RANDOM_OPERATORS if not name.endswith(("_",
 # Names of functions and types ----------------------------------------------------------------------------------------
 
 
+def package_name() -> str:
+    """`rushlight`, or `torch` in a program for PyTorch."""
+    return Tensor.__module__.partition(".")[0]
+
+
 def public_namespace(obj: Any) -> str | None:
     """Return the public namespace of a function of rushlight: `rushlight`, `rushlight.nn.functional`, `rushlight._C._nn` (as in
     PyTorch for operators of networks), or the module that defines it. None for functions from elsewhere.
     """
     module, name = getattr(obj, "__module__", None), getattr(obj, "__name__", None)
-    if name is None or not isinstance(module, str) or not (module + ".").startswith("rushlight."):
+    packages = "rushlight.", f"{package_name()}."
+    if name is None or not isinstance(module, str) or not f"{module}.".startswith(packages):
         return None
     if module == rushlight.nn.functional.__name__:
         return module
@@ -388,8 +397,7 @@ def name_of(function: Callable) -> str:
 
 def qualified_name(function: Callable) -> str:
     """The name of a function in generated code. Source: `torch/fx/node.py`, `_get_qualified_name`."""
-    package = Tensor.__module__.partition(".")[0]  # `torch` in a program for PyTorch
-    name = name_of(function)
+    package, name = package_name(), name_of(function)
     if getattr(builtins, name, None) is function:
         return name
     if isinstance(function, (OpOverload, OpOverloadPacket)):

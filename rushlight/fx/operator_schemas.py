@@ -20,7 +20,7 @@ from rushlight.aten.strided import Tensor
 from rushlight.c10.dtypes import dtype
 from rushlight.c10.schema import Argument, FunctionSchema, bind
 from rushlight.c10.storage import UntypedStorage, device
-from rushlight.fx.node import qualified_name
+from rushlight.fx.node import name_of, qualified_name
 from rushlight.library import OpOverload, OpOverloadPacket, ops
 from rushlight.nn.modules.module import Module
 
@@ -41,7 +41,7 @@ class ArgsKwargsPair(NamedTuple):
 
 def is_builtin(function: Any) -> bool:
     """Return whether this is a function that calls an operator, such as `rl.add`. In PyTorch these functions are in C++."""
-    return getattr(functions, getattr(function, "__name__", ""), None) is function
+    return isinstance(function, types.FunctionType) and function.__module__ == functions.__name__
 
 
 def python_type(text: str) -> Any:
@@ -74,7 +74,7 @@ def signature_of(schema: FunctionSchema) -> inspect.Signature:
 
 def get_signature_for_torch_op(op: Callable, return_schemas: bool = False) -> Any:
     """The signatures of an operator's overloads, or None if `op` is not an operator. With `return_schemas`, also the schemas."""
-    packet = getattr(ops.aten, op.__name__) if is_builtin(op) else op
+    packet = getattr(ops.aten, name_of(op), None) if is_builtin(op) else op
     if isinstance(packet, OpOverload):
         schemas = [packet.schema]
     elif isinstance(packet, OpOverloadPacket):

@@ -1,7 +1,7 @@
 """A proxy represents a value during a trace: each operation on it is recorded as a node, and returns a new proxy.
 
-A branch or a loop that depends on the value cannot be recorded, and raises. In PyTorch: `torch/fx/proxy.py`. Left out: stack
-traces of nodes, recorded assertions, dataclasses in arguments.
+A branch or a loop that depends on the value cannot be recorded, and raises. In PyTorch: `torch/fx/proxy.py`. Left out:
+recorded assertions, dataclasses in arguments.
 """
 
 from __future__ import annotations
@@ -10,13 +10,16 @@ import dis
 import enum
 import operator
 import sys
+import traceback
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import EllipsisType, NoneType
 from typing import TYPE_CHECKING, Any
 
-from rushlight.aten.strided import Tensor
+import rushlight
+from rushlight.aten.strided import Size, Tensor
 from rushlight.c10.dtypes import dtype
 from rushlight.c10.memory_formats import memory_format
 from rushlight.c10.storage import device, layout
@@ -26,6 +29,9 @@ from rushlight.fx.node import Kwargs, Node, Target, map_aggregate, map_arg
 from rushlight.fx.operator_schemas import check_for_mutable_operation
 from rushlight.fx.overrides import method_name, start_recording, stop_recording
 from rushlight.library import OpOverload
+from rushlight.nn.parameter import Parameter
+
+HERE = str(Path(rushlight.__file__).parent)
 
 
 class TraceError(ValueError):
@@ -100,6 +106,7 @@ class TracerBase:
     graph: Graph
     module_stack: OrderedDict[str, tuple[str, Any]]
     check_mutable_operations = False  # whether a function that writes to an argument is refused
+    record_stack_traces = False  # whether nodes get the lines of the program, from the first `forward` on
 
     def create_node(
         self, kind: str, target: Target, args: tuple, kwargs: Kwargs, name: str | None = None, type_expr: Any = None
@@ -107,6 +114,12 @@ class TracerBase:
         if kind == "call_function" and self.check_mutable_operations:
             check_for_mutable_operation(target, args, kwargs)
         node = self.graph.create_node(kind, target, args, kwargs, name, type_expr)
+        if self.record_stack_traces:
+            frames = traceback.extract_stack()
+            first = next((i for i, frame in enumerate(frames) if frame.name == "forward"), len(frames))
+            theirs = [frame for frame in frames[first:] if not frame.filename.startswith(HERE)]
+            if theirs:
+                node.stack_trace = "".join(traceback.format_list(theirs)).strip()
         if getattr(self, "module_stack", None):
             node.meta["nn_module_stack"] = OrderedDict(self.module_stack)
         return node
@@ -205,6 +218,31 @@ class Proxy:
         if method is not None:
             return tracer.create_proxy("call_method", method, args, kwargs)
         return tracer.create_proxy("call_function", orig_method, args, kwargs, target_name(orig_method.__name__))
+
+
+class ParameterProxy(Proxy):
+    """The proxy of a parameter whose sizes are known during the trace."""
+
+    def __init__(self, tracer: TracerBase, node: Node, name: str, param: Parameter) -> None:
+        super().__init__(node, tracer)
+        self.param, self.name = param, name
+
+    def __repr__(self) -> str:
+        return f"ParameterProxy({self.name})"
+
+    shape = property(lambda self: self.param.shape)
+    ndim = property(lambda self: self.param.ndim)
+
+    def size(self) -> Size:
+        return self.param.size()
+
+    def dim(self) -> int:
+        return self.param.dim()
+
+    def numel(self) -> int:
+        return self.param.numel()
+
+    nelement = numel
 
 
 class Attribute(Proxy):

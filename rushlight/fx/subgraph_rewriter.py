@@ -1,21 +1,24 @@
 """Replace each subgraph that computes what a pattern computes: `replace_pattern`.
 
-In PyTorch: `torch/fx/subgraph_rewriter.py`, `torch/fx/passes/utils/matcher_utils.py`. Left out: patterns with several
-results, filters, and replacements that a function computes for each match.
+In PyTorch: `torch/fx/subgraph_rewriter.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from rushlight.fx._symbolic_trace import symbolic_trace
 from rushlight.fx.graph import Graph
 from rushlight.fx.graph_module import GraphModule, assign_attribute, owner_of
-from rushlight.fx.node import Node, map_aggregate
+from rushlight.fx.node import Node
+from rushlight.fx.passes.utils.matcher_utils import InternalMatch, SubgraphMatcher
 from rushlight.nn.modules.module import Module
 
-__all__ = ["Match", "replace_pattern"]
+__all__ = ["Match", "replace_pattern", "replace_pattern_with_filters"]
+
+Program = Callable | Graph | GraphModule
 
 
 class Match(NamedTuple):
@@ -25,79 +28,86 @@ class Match(NamedTuple):
     nodes_map: dict[Node, Any]
 
 
-def replace_pattern(
-    gm: GraphModule, pattern: Callable | Graph | GraphModule, replacement: Callable | Graph | GraphModule
-) -> list[Match]:
+@dataclass
+class ReplacedPatterns:
+    """A match, and the nodes that are in its place now."""
+
+    anchor: Node
+    nodes_map: dict[Node, Any]
+    replacements: list[Node]
+
+
+def replace_pattern(gm: GraphModule, pattern: Program, replacement: Program) -> list[Match]:
     """Replace the subgraphs of `gm` that match, as long as they do not overlap. A placeholder of the pattern matches any value,
     and the replacement's placeholders, in order, get the values of the pattern's.
 
     Source: `torch/fx/subgraph_rewriter.py`, `replace_pattern`.
     """
-    wanted, new = _graph(pattern), _graph(replacement)
-    anchor, inner = (
-        wanted.output_node().args[0],
-        [node for node in wanted.nodes if node.op not in ("placeholder", "output")],
-    )
-    if not isinstance(anchor, Node):
-        raise NotImplementedError("replace_pattern: rushlight leaves out patterns with several results")
-    matches: list[Match] = []
-    taken: set[Node] = set()
-    changed: dict[Node, Node] = {}
-    for node in gm.graph.nodes:
-        nodes_map = match_at(wanted, node)
-        if nodes_map and taken.isdisjoint(nodes_map[one] for one in inner):
-            taken.update(nodes_map[one] for one in inner)
-            matches.append(Match(anchor, nodes_map))
+    return [Match(one.anchor, one.nodes_map) for one in replace_pattern_with_filters(gm, pattern, replacement)]
+
+
+def replace_pattern_with_filters(
+    gm: GraphModule,
+    pattern: Program,
+    replacement: Program | None = None,
+    match_filters: list[Callable[[InternalMatch, Graph, Graph], bool]] | None = None,
+    ignore_literals: bool = False,
+    replacement_callback: Callable[[InternalMatch, Graph, Graph], Graph] | None = None,
+    node_name_match: str = "",
+) -> list[ReplacedPatterns]:
+    """`replace_pattern` for the matches that all filters accept. `replacement_callback` returns the replacement for a match.
+
+    Both get the match, the graph and the pattern's graph.
+    """
+    graph, wanted = gm.graph, _graph(pattern)
+    new = None if replacement is None else _graph(replacement)
+    assert new or replacement_callback, "Must provide either a replacement GraphModule or a replacement callback"
+    matches = SubgraphMatcher(wanted, ignore_literals=ignore_literals).match(graph, node_name_match)
+    matches = [match for match in matches if all(accepts(match, graph, wanted) for accepts in match_filters or ())]
+    changed: dict[Node, Node] = {}  # what is in the place of a result that is gone
+    replaced = []
     for match in matches:
-        values: list[Any] = [match.nodes_map.get(node) for node in wanted.find_nodes(op="placeholder")]
-        values = [changed.get(value, value) if isinstance(value, Node) else value for value in values]
-        result = match.nodes_map[anchor]
-        user = next((node for node in gm.graph.nodes if node in result.users), result.next)
-        with gm.graph.inserting_before(user):
-            changed[result] = gm.graph.graph_copy(new, dict(zip(new.find_nodes(op="placeholder"), values)))
-        result.replace_all_uses_with(changed[result])
-        for node in reversed(inner):
-            gm.graph.erase_node(match.nodes_map[node])
+        graph_of = replacement_callback(match, graph, wanted) if replacement_callback else new
+        for node, value in match.nodes_map.items():
+            if node.op == "placeholder" and isinstance(value, Node):
+                match.nodes_map[node] = changed.get(value, value)
+        match.placeholder_nodes = [match.nodes_map[node] for node in wanted.find_nodes(op="placeholder")]
+        added = _replace(graph, match, graph_of, changed)
+        for node in reversed(wanted.nodes):
+            if node.op not in ("placeholder", "output"):
+                graph.erase_node(match.nodes_map[node])
+        replaced.append(ReplacedPatterns(match.anchors[0], match.nodes_map, added))
+    gm.recompile()
     if isinstance(replacement, Module):
         _copy_attributes(gm, replacement)
-    gm.recompile()
-    return matches
+    return replaced
 
 
-def _graph(program: Callable | Graph | GraphModule) -> Graph:
+def _replace(graph: Graph, match: InternalMatch, replacement: Graph, changed: dict[Node, Node]) -> list[Node]:
+    """Copy the replacement before the first user of a result, and let the users use its results. Returns the new nodes."""
+    inputs = replacement.find_nodes(op="placeholder")
+    assert len(inputs) == len(match.placeholder_nodes), (
+        "the pattern and the replacement have different numbers of placeholders"
+    )
+    copies = dict(zip(inputs, match.placeholder_nodes))
+    users = {user for node in match.returning_nodes for user in node.users}
+    last = max(match.returning_nodes)
+    with graph.inserting_before(min(users, default=last.next)):
+        results = graph.graph_copy(replacement, copies)
+    results = (results,) if isinstance(results, Node) else results
+    assert len(results) == len(match.returning_nodes), (
+        "the pattern and the replacement have different numbers of results"
+    )
+    for old, result in zip(match.returning_nodes, results):
+        old.replace_all_uses_with(result)
+        changed[old] = result
+    return [node for node in copies.values() if node not in match.placeholder_nodes]
+
+
+def _graph(program: Program) -> Graph:
     if isinstance(program, Graph):
         return program
     return (program if isinstance(program, GraphModule) else symbolic_trace(program)).graph
-
-
-def match_at(pattern: Graph, node: Node) -> dict[Node, Any] | None:
-    """The nodes for those of the pattern if `node` computes its result, and no node outside uses what is between."""
-    found: dict[Node, Any] = {}
-
-    def same(wanted: Any, given: Any) -> bool:
-        if not isinstance(wanted, Node):
-            return type(wanted) is type(given) and wanted == given
-        if wanted in found or wanted.op == "placeholder":
-            return found.setdefault(wanted, given) is given
-        if not isinstance(given, Node) or (wanted.op, wanted.target) != (given.op, given.target):
-            return False
-        found[wanted] = given
-        left, right = leaves(wanted), leaves(given)
-        return len(left) == len(right) and all(map(same, left, right))
-
-    result = pattern.output_node().args[0]
-    if not same(result, node):
-        return None
-    matched = [*found.values()]
-    inner = [found[one] for one in found if one.op != "placeholder" and one is not result]
-    return found if all(user in matched for one in inner for user in one.users) else None
-
-
-def leaves(node: Node) -> list[Any]:
-    """The arguments, at any depth, in order."""
-    values: list[Any] = []
-    map_aggregate((node.args, node.kwargs), values.append)
-    return values
 
 
 def _copy_attributes(gm: GraphModule, replacement: Module) -> None:

@@ -259,12 +259,59 @@ def test_a_value_is_given_up_after_its_last_use_only():
     ]
 
 
-def test_an_error_in_generated_code_shows_its_line():
-    module = rl.fx.symbolic_trace(lambda x: x.nothing(1))
-    try:
-        module(rl.ones(2))
-    except AttributeError as error:
-        assert "nothing = x.nothing(1);  x = None" in "".join(traceback.format_tb(error.__traceback__))
+def test_an_error_in_generated_code_shows_its_line_and_drops_the_traceback(capsys):
+    shown = []
+    for xp in FRAMEWORKS:
+        module = xp.fx.symbolic_trace(lambda x: x.nothing(1))
+        with pytest.raises(AttributeError) as error:
+            module(xp.ones(2))
+        assert "nothing = x.nothing(1)" not in "".join(traceback.format_tb(error.value.__traceback__))
+        text = capsys.readouterr().err
+        shown.append(text[text.index("Call using") :])
+    assert shown[0].splitlines()[0] == shown[1].splitlines()[0]
+    assert "nothing = x.nothing(1);  x = None" in shown[FRAMEWORKS.index(rl)]
+
+
+def test_an_error_within_a_module_is_raised_as_it_is(capsys):
+    for xp in FRAMEWORKS:
+        module = xp.fx.symbolic_trace(xp.nn.Sequential(xp.nn.Linear(2, 3)))
+        with pytest.raises(RuntimeError):
+            module(xp.ones(5))
+        assert "Call using" not in capsys.readouterr().err
+
+
+def test_generated_code_names_the_function_that_was_traced():
+    for xp in FRAMEWORKS:
+        name = xp.fx.symbolic_trace(lambda x: x + 1).forward.__code__.co_filename
+        assert "test_graph_module.py" in name and "<lambda>" in name
+
+
+def test_generated_code_takes_its_inputs_as_its_codegen_says():
+    def program(xp):
+        class ListCodeGen(xp.fx.CodeGen):
+            def gen_fn_def(self, free_vars, maybe_return_annotation):
+                return f"def forward(self, args_list: List[int]){maybe_return_annotation}:\n    {', '.join(free_vars)} = args_list"
+
+            def additional_globals(self):
+                return [("List", list)]
+
+            def process_inputs(self, *inputs):
+                return inputs[0]
+
+            def generate_output(self, output_args):
+                return f"return list({output_args!r})"
+
+            def process_outputs(self, outputs):
+                return list(outputs)
+
+        module = xp.fx.symbolic_trace(lambda a, b: (a + b, a))
+        module.graph.set_codegen(ListCodeGen())
+        module.recompile()
+        again = xp.fx.GraphModule({}, copy.deepcopy(module.graph))
+        runs = [module, again, xp.fx.Interpreter(module).run, xp.fx.Transformer(module).transform()]
+        return module.code, [run([3, 4]) for run in runs], module.graph.process_inputs([1, 2])
+
+    agree(program)
 
 
 # Showing

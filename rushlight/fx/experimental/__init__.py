@@ -1,0 +1,1 @@
+"""Tracers and passes that PyTorch may still change."""
