@@ -148,6 +148,7 @@ GIVEN = {
     "torch._C._get_privateuse1_backend_name": lambda: "privateuseone",
     "torch._C.has_lapack": True,  # a test of an operator that is not there must not skip itself
     "torch._C.has_spectral": True,
+    "torch.dynamo.eval_frame.is_dynamo_supported": lambda: True,
     "torch._prims_common.dtype_to_type": lambda dtype: float if dtype.is_floating_point else int,
     "torch.finfo": _finfo,
     "torch.randn": _randn,
@@ -259,9 +260,10 @@ def lenient_import(always: bool) -> Any:
             if not (always or Missing.importing):
                 raise
             return _empty(name) if names else Lenient(sys.modules["torch"], always)
-        for part in names or () if name.startswith(OF_PYTORCH) else ():
-            with suppress(ModuleNotFoundError):  # a module of a package, or another name
-                plain(f"{name}.{part}")
+        for part in names or ():
+            if not hasattr(sys.modules[name], part):
+                with suppress(ModuleNotFoundError):  # a module of a package, or another name
+                    plain(f"{name}.{part}")
         module = Lenient(sys.modules[name], always)
         return module if names else Lenient(sys.modules["torch"], always)
 

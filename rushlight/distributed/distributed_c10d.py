@@ -28,7 +28,7 @@ def init_process_group(backend: str = "gloo", init_method: str | None = None, ti
     if world_size < 0 and "WORLD_SIZE" not in os.environ:
         raise ValueError("Error initializing torch.distributed using env:// rendezvous: WORLD_SIZE is not set")
     if (ranks := int(os.environ["WORLD_SIZE"]) if world_size < 0 else world_size) != 1:
-        raise RuntimeError(f"rushlight has process groups of one rank, not of {ranks}")
+        raise RuntimeError(f"rushlight leaves out process groups of several ranks, such as {ranks}")
     if _world:
         raise ValueError("trying to initialize the default process group twice!")
     _world.append(backend or "gloo")
