@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, cast
 import rushlight
 from rushlight.aten.strided import Tensor
 from rushlight.library import OpOverload, OpOverloadPacket
+from rushlight.utils._pytree import _register_dict, _register_sequence
 
 if TYPE_CHECKING:
     from rushlight.fx.graph import Graph
@@ -59,6 +60,10 @@ class immutable_dict(dict):
 
     def __reduce__(self):
         return type(self), (tuple(self.items()),)
+
+
+_register_sequence(immutable_list)
+_register_dict(immutable_dict)
 
 
 def map_aggregate(a: Any, fn: Callable[[Any], Any]) -> Any:
