@@ -10,7 +10,8 @@ and `tools/autograd/gen_python_functions.py` (the functions that Python calls). 
   kernel of the same name for `CompositeImplicitAutograd`. Here the entry must name the kernel.
 - A kernel may be a formula instead, in Python: the operator's arguments have their names, and `functions` has the
   operators. `autogen: name_, name.out` makes in-place and out= forms, which copy the result of the formula. With
-  `casts: True` the dtype of `out` may differ from that of the result, as in `Structured`.
+  `casts: True` the dtype of `out` may differ from that of the result, as in `Structured`. `autogen: name_copy` of a view makes
+  the operator that copies the view.
 - `structured: True` with a `dispatch` to a `Structured`: the out= form. `structured_delegate: name.out` makes a
   functional or in-place form of it.
 - `python_module: nn`: the function is in `rl.nn.functional` and not in `rl`. `python_module: functional` or `linalg`: a function
@@ -161,6 +162,10 @@ def form_of(native: Native, name: str) -> Native:
     if name.partition(".")[0].endswith("_"):
         text = f"{name}({arguments.replace('Tensor self', 'Tensor(a!) self', 1)}) -> Tensor(a!)"
         kernel = f"lambda {stack}: structured.write_inplace(self, {result})"
+    elif name.partition(".")[0].endswith("_copy"):
+        text = re.sub(r"\(a( -> \*)?\)", "", f"{name}({arguments}) -> {returns}")
+        copied = replace(native, variants="function")
+        return derived(copied, text, ["CompositeImplicitAutograd"], f"lambda {stack}: tensor_shape.copies({result})")
     else:
         names = [part.name or "out" for part in native.schema.returns]
         outs = [f"Tensor({letter}!) {out}" for letter, out in zip("abcdef", names)]

@@ -19,50 +19,53 @@ from rushlight.library import call_by_name, check_out_options, declare, invoke, 
 __all__ = [
     "_adaptive_avg_pool2d", "_cdist_forward", "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams",
     "_index_put_impl_", "_linalg_svd", "_log_softmax", "_log_softmax_backward_data", "_prelu_kernel", "_reshape_alias",
-    "_safe_softmax", "_scaled_dot_product_attention_math", "_scaled_dot_product_flash_attention_for_cpu", "_softmax",
-    "_softmax_backward_data", "_thnn_fused_gru_cell", "_thnn_fused_lstm_cell", "_to_copy", "_unique2", "_unsafe_view",
-    "abs", "abs_", "absolute", "acos", "acos_", "acosh", "acosh_", "adaptive_avg_pool1d", "add", "addcdiv", "addcmul",
-    "addmm", "addmv", "addmv_", "addr", "all", "allclose", "alpha_dropout", "alpha_dropout_", "amax", "amin", "aminmax",
-    "any", "arange", "arccos", "arccos_", "arccosh", "arccosh_", "arcsin", "arcsin_", "arcsinh", "arcsinh_", "arctan",
-    "arctan2", "arctan_", "arctanh", "arctanh_", "argmax", "argmin", "argsort", "argwhere", "as_strided", "as_strided_",
-    "as_strided_scatter", "asin", "asin_", "asinh", "asinh_", "atan", "atan2", "atan_", "atanh", "atanh_", "avg_pool1d",
-    "baddbmm", "batch_norm", "bernoulli", "bilinear", "binary_cross_entropy_with_logits", "bincount", "bitwise_and",
-    "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bmm", "broadcast_to",
-    "bucketize", "cat", "ceil", "ceil_", "celu", "celu_", "channel_shuffle", "chunk", "clamp", "clamp_", "clamp_max",
-    "clamp_max_", "clamp_min", "clamp_min_", "clip", "clip_", "clone", "column_stack", "concat", "concatenate", "conj",
-    "constant_pad_nd", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
-    "convolution", "copysign", "cos", "cos_", "cosh", "cosh_", "cosine_embedding_loss", "cosine_similarity",
-    "count_nonzero", "cross", "cummax", "cummin", "cumprod", "cumsum", "deg2rad", "deg2rad_", "detach", "diag",
-    "diag_embed", "diagflat", "diagonal", "diagonal_copy", "diagonal_scatter", "diff", "digamma", "dist", "div",
-    "divide", "dot", "dropout", "dropout_", "dsplit", "dstack", "embedding", "embedding_renorm_", "empty", "empty_like",
-    "empty_strided", "eq", "equal", "erf", "erf_", "erfc", "erfc_", "erfinv", "exp", "exp2", "exp2_", "exp_", "expm1",
-    "expm1_", "eye", "fake_quantize_per_channel_affine", "fake_quantize_per_tensor_affine", "feature_alpha_dropout",
-    "feature_alpha_dropout_", "feature_dropout", "feature_dropout_", "fill", "fill_", "fix", "fix_", "flatten", "flip",
-    "fliplr", "flipud", "float_power", "floor", "floor_", "floor_divide", "fmax", "fmin", "fmod", "frac", "frac_",
-    "full", "full_like", "gather", "gcd", "gcd_", "ge", "ger", "greater", "greater_equal", "group_norm", "gru",
-    "gru_cell", "gt", "hardshrink", "heaviside", "hinge_embedding_loss", "histc", "histogram", "hsplit", "hstack",
-    "hypot", "index_add", "index_copy", "index_fill", "index_put", "index_put_", "index_select", "inner",
-    "instance_norm", "inverse", "isclose", "isfinite", "isin", "isinf", "isnan", "isneginf", "isposinf", "isreal",
-    "kl_div", "kthvalue", "layer_norm", "lcm", "lcm_", "ldexp", "ldexp_", "le", "lerp", "less", "less_equal", "lgamma",
-    "linspace", "log", "log10", "log10_", "log1p", "log1p_", "log2", "log2_", "log_", "log_softmax", "logaddexp",
-    "logaddexp2", "logical_and", "logical_not", "logical_or", "logical_xor", "logit", "logit_", "logsumexp", "lstm",
-    "lstm_cell", "lt", "margin_ranking_loss", "masked_fill", "masked_scatter", "masked_select", "matmul", "max",
-    "max_pool1d", "max_pool1d_with_indices", "max_pool2d", "maximum", "mean", "median", "min", "minimum", "mm", "mode",
-    "moveaxis", "movedim", "msort", "mul", "multinomial", "multiply", "mv", "mvlgamma", "nan_to_num", "nan_to_num_",
-    "nanmean", "nansum", "narrow", "native_batch_norm", "ne", "neg", "neg_", "negative", "negative_", "normal",
-    "not_equal", "ones", "ones_like", "outer", "pairwise_distance", "permute", "pixel_shuffle", "pixel_unshuffle",
-    "poisson_nll_loss", "polygamma", "positive", "pow", "prelu", "prod", "rad2deg", "rad2deg_", "rand", "rand_like",
-    "randint", "randint_like", "randn", "randn_like", "randperm", "range", "ravel", "real", "reciprocal", "reciprocal_",
-    "relu", "relu_", "remainder", "renorm", "repeat_interleave", "reshape", "resize_as_", "resolve_conj", "rms_norm",
+    "_reshape_alias_copy", "_safe_softmax", "_scaled_dot_product_attention_math",
+    "_scaled_dot_product_flash_attention_for_cpu", "_softmax", "_softmax_backward_data", "_thnn_fused_gru_cell",
+    "_thnn_fused_lstm_cell", "_to_copy", "_unique2", "_unsafe_view", "abs", "abs_", "absolute", "acos", "acos_",
+    "acosh", "acosh_", "adaptive_avg_pool1d", "add", "addcdiv", "addcmul", "addmm", "addmv", "addmv_", "addr",
+    "alias_copy", "all", "allclose", "alpha_dropout", "alpha_dropout_", "amax", "amin", "aminmax", "any", "arange",
+    "arccos", "arccos_", "arccosh", "arccosh_", "arcsin", "arcsin_", "arcsinh", "arcsinh_", "arctan", "arctan2",
+    "arctan_", "arctanh", "arctanh_", "argmax", "argmin", "argsort", "argwhere", "as_strided", "as_strided_",
+    "as_strided_copy", "as_strided_scatter", "asin", "asin_", "asinh", "asinh_", "atan", "atan2", "atan_", "atanh",
+    "atanh_", "avg_pool1d", "baddbmm", "batch_norm", "bernoulli", "bilinear", "binary_cross_entropy_with_logits",
+    "bincount", "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor",
+    "bmm", "broadcast_to", "bucketize", "cat", "ceil", "ceil_", "celu", "celu_", "channel_shuffle", "chunk", "clamp",
+    "clamp_", "clamp_max", "clamp_max_", "clamp_min", "clamp_min_", "clip", "clip_", "clone", "column_stack", "concat",
+    "concatenate", "conj", "constant_pad_nd", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d",
+    "conv_transpose3d", "convolution", "copysign", "cos", "cos_", "cosh", "cosh_", "cosine_embedding_loss",
+    "cosine_similarity", "count_nonzero", "cross", "cummax", "cummin", "cumprod", "cumsum", "deg2rad", "deg2rad_",
+    "detach", "diag", "diag_embed", "diagflat", "diagonal", "diagonal_copy", "diagonal_scatter", "diff", "digamma",
+    "dist", "div", "divide", "dot", "dropout", "dropout_", "dsplit", "dstack", "embedding", "embedding_renorm_",
+    "empty", "empty_like", "empty_strided", "eq", "equal", "erf", "erf_", "erfc", "erfc_", "erfinv", "exp", "exp2",
+    "exp2_", "exp_", "expand_copy", "expm1", "expm1_", "eye", "fake_quantize_per_channel_affine",
+    "fake_quantize_per_tensor_affine", "feature_alpha_dropout", "feature_alpha_dropout_", "feature_dropout",
+    "feature_dropout_", "fill", "fill_", "fix", "fix_", "flatten", "flip", "fliplr", "flipud", "float_power", "floor",
+    "floor_", "floor_divide", "fmax", "fmin", "fmod", "frac", "frac_", "full", "full_like", "gather", "gcd", "gcd_",
+    "ge", "ger", "greater", "greater_equal", "group_norm", "gru", "gru_cell", "gt", "hardshrink", "heaviside",
+    "hinge_embedding_loss", "histc", "histogram", "hsplit", "hstack", "hypot", "index_add", "index_copy", "index_fill",
+    "index_put", "index_put_", "index_select", "inner", "instance_norm", "inverse", "isclose", "isfinite", "isin",
+    "isinf", "isnan", "isneginf", "isposinf", "isreal", "kl_div", "kthvalue", "layer_norm", "lcm", "lcm_", "ldexp",
+    "ldexp_", "le", "lerp", "less", "less_equal", "lgamma", "linspace", "log", "log10", "log10_", "log1p", "log1p_",
+    "log2", "log2_", "log_", "log_softmax", "logaddexp", "logaddexp2", "logical_and", "logical_not", "logical_or",
+    "logical_xor", "logit", "logit_", "logsumexp", "lstm", "lstm_cell", "lt", "margin_ranking_loss", "masked_fill",
+    "masked_scatter", "masked_select", "matmul", "max", "max_pool1d", "max_pool1d_with_indices", "max_pool2d",
+    "maximum", "mean", "median", "min", "minimum", "mm", "mode", "moveaxis", "movedim", "msort", "mul", "multinomial",
+    "multiply", "mv", "mvlgamma", "nan_to_num", "nan_to_num_", "nanmean", "nansum", "narrow", "narrow_copy",
+    "native_batch_norm", "ne", "neg", "neg_", "negative", "negative_", "normal", "not_equal", "ones", "ones_like",
+    "outer", "pairwise_distance", "permute", "permute_copy", "pixel_shuffle", "pixel_unshuffle", "poisson_nll_loss",
+    "polygamma", "positive", "pow", "prelu", "prod", "rad2deg", "rad2deg_", "rand", "rand_like", "randint",
+    "randint_like", "randn", "randn_like", "randperm", "range", "ravel", "real", "reciprocal", "reciprocal_", "relu",
+    "relu_", "remainder", "renorm", "repeat_interleave", "reshape", "resize_as_", "resolve_conj", "rms_norm",
     "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell", "roll", "rot90", "round", "round_", "row_stack", "rrelu",
     "rrelu_", "rsqrt", "rsqrt_", "rsub", "scalar_tensor", "scatter", "scatter_add", "scatter_reduce", "searchsorted",
     "select", "select_scatter", "selu", "selu_", "sgn", "sigmoid", "sigmoid_", "sign", "signbit", "sin", "sin_", "sinc",
-    "sinc_", "sinh", "sinh_", "slice_scatter", "softmax", "sort", "split", "split_with_sizes", "sqrt", "sqrt_",
-    "square", "square_", "squeeze", "stack", "std", "std_mean", "sub", "subtract", "sum", "swapaxes", "swapdims", "t",
-    "take", "tan", "tan_", "tanh", "tanh_", "tensor_split", "threshold", "threshold_", "tile", "topk", "transpose",
-    "trapezoid", "trapz", "tril", "tril_indices", "triplet_margin_loss", "triu", "triu_indices", "true_divide", "trunc",
-    "trunc_", "unbind", "unflatten", "unsqueeze", "vander", "var", "var_mean", "vdot", "vsplit", "vstack", "where",
-    "xlogy", "xlogy_", "zero_", "zeros", "zeros_like",
+    "sinc_", "sinh", "sinh_", "slice_scatter", "softmax", "sort", "split", "split_with_sizes", "split_with_sizes_copy",
+    "sqrt", "sqrt_", "square", "square_", "squeeze", "squeeze_copy", "stack", "std", "std_mean", "sub", "subtract",
+    "sum", "swapaxes", "swapdims", "t", "t_copy", "take", "tan", "tan_", "tanh", "tanh_", "tensor_split", "threshold",
+    "threshold_", "tile", "topk", "transpose", "transpose_copy", "trapezoid", "trapz", "tril", "tril_indices",
+    "triplet_margin_loss", "triu", "triu_indices", "true_divide", "trunc", "trunc_", "unbind", "unbind_copy",
+    "unflatten", "unfold_copy", "unsqueeze", "unsqueeze_copy", "vander", "var", "var_mean", "vdot", "view_copy",
+    "vsplit", "vstack", "where", "xlogy", "xlogy_", "zero_", "zeros", "zeros_like",
 ]  # fmt: skip
 
 
@@ -76,6 +79,16 @@ def alias(input=None, **numpy_names):
     return alias_op.table[key_set](input)
 
 
+def alias_copy(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([alias_copy_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(alias_copy_op, input)
+    return alias_copy_op.table[key_set](input)
+
+
 def as_strided(input=None, size=None, stride=None, storage_offset=None, **numpy_names):
     if numpy_names or size is None or stride is None:
         return call_by_name([as_strided_op], locals())
@@ -84,6 +97,16 @@ def as_strided(input=None, size=None, stride=None, storage_offset=None, **numpy_
     except AttributeError:
         return invoke(as_strided_op, input, size, stride, storage_offset)
     return as_strided_op.table[key_set](input, size, stride, storage_offset)
+
+
+def as_strided_copy(input=None, size=None, stride=None, storage_offset=None, **numpy_names):
+    if numpy_names or size is None or stride is None:
+        return call_by_name([as_strided_copy_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(as_strided_copy_op, input, size, stride, storage_offset)
+    return as_strided_copy_op.table[key_set](input, size, stride, storage_offset)
 
 
 def as_strided_(input=None, size=None, stride=None, storage_offset=None, **numpy_names):
@@ -140,6 +163,16 @@ def diagonal(input=None, offset=0, dim1=0, dim2=1, **numpy_names):
     return diagonal_op.table[key_set](input, offset, dim1, dim2)
 
 
+def expand_copy(input=None, size=None, **numpy_names):
+    if numpy_names or size is None:
+        return call_by_name([expand_copy_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(expand_copy_op, input, size)
+    return expand_copy_op.table[key_set](input, size)
+
+
 def flatten(input=None, start_dim=0, end_dim=-1, **numpy_names):
     if numpy_names:
         return call_by_name([flatten_using_ints_op], locals())
@@ -172,6 +205,16 @@ def narrow(*args, **kwargs):
     )
 
 
+def narrow_copy(input=None, dim=None, start=None, length=None, **numpy_names):
+    if numpy_names or dim is None or start is None or length is None:
+        return call_by_name([narrow_copy_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(narrow_copy_op, input, dim, start, length)
+    return narrow_copy_op.table[key_set](input, dim, start, length)
+
+
 def permute(input=None, dims=None, **numpy_names):
     if numpy_names or dims is None:
         return call_by_name([permute_op], locals())
@@ -182,6 +225,16 @@ def permute(input=None, dims=None, **numpy_names):
     return permute_op.table[key_set](input, dims)
 
 
+def permute_copy(input=None, dims=None, **numpy_names):
+    if numpy_names or dims is None:
+        return call_by_name([permute_copy_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(permute_copy_op, input, dims)
+    return permute_copy_op.table[key_set](input, dims)
+
+
 def _reshape_alias(input=None, size=None, stride=None, **numpy_names):
     if numpy_names or size is None or stride is None:
         return call_by_name([_reshape_alias_op], locals())
@@ -190,6 +243,16 @@ def _reshape_alias(input=None, size=None, stride=None, **numpy_names):
     except AttributeError:
         return invoke(_reshape_alias_op, input, size, stride)
     return _reshape_alias_op.table[key_set](input, size, stride)
+
+
+def _reshape_alias_copy(input=None, size=None, stride=None, **numpy_names):
+    if numpy_names or size is None or stride is None:
+        return call_by_name([_reshape_alias_copy_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(_reshape_alias_copy_op, input, size, stride)
+    return _reshape_alias_copy_op.table[key_set](input, size, stride)
 
 
 def reshape(input=None, shape=None, **numpy_names):
@@ -243,12 +306,34 @@ def split_with_sizes(input=None, split_sizes=None, dim=0, **numpy_names):
     return split_with_sizes_op.table[key_set](input, split_sizes, dim)
 
 
+def split_with_sizes_copy(input=None, split_sizes=None, dim=0, **numpy_names):
+    if numpy_names or split_sizes is None:
+        return call_by_name([split_with_sizes_copy_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(split_with_sizes_copy_op, input, split_sizes, dim)
+    return split_with_sizes_copy_op.table[key_set](input, split_sizes, dim)
+
+
 def squeeze(*args, **kwargs):
     return resolve(
         (
             squeeze_op,
             squeeze_dim_op,
             squeeze_dims_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def squeeze_copy(*args, **kwargs):
+    return resolve(
+        (
+            squeeze_copy_op,
+            squeeze_copy_dim_op,
+            squeeze_copy_dims_op,
         ),
         args,
         kwargs,
@@ -265,6 +350,16 @@ def t(input=None, **numpy_names):
     return t_op.table[key_set](input)
 
 
+def t_copy(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([t_copy_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(t_copy_op, input)
+    return t_copy_op.table[key_set](input)
+
+
 def transpose(input=None, dim0=None, dim1=None, **numpy_names):
     if numpy_names or dim0 is None or dim1 is None:
         return call_by_name([transpose_int_op], locals())
@@ -273,6 +368,16 @@ def transpose(input=None, dim0=None, dim1=None, **numpy_names):
     except AttributeError:
         return invoke(transpose_int_op, input, dim0, dim1)
     return transpose_int_op.table[key_set](input, dim0, dim1)
+
+
+def transpose_copy(input=None, dim0=None, dim1=None, **numpy_names):
+    if numpy_names or dim0 is None or dim1 is None:
+        return call_by_name([transpose_copy_int_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(transpose_copy_int_op, input, dim0, dim1)
+    return transpose_copy_int_op.table[key_set](input, dim0, dim1)
 
 
 def swapaxes(input=None, axis0=None, axis1=None, **numpy_names):
@@ -305,6 +410,16 @@ def unbind(input=None, dim=0, **numpy_names):
     return unbind_int_op.table[key_set](input, dim)
 
 
+def unbind_copy(input=None, dim=0, **numpy_names):
+    if numpy_names:
+        return call_by_name([unbind_copy_int_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(unbind_copy_int_op, input, dim)
+    return unbind_copy_int_op.table[key_set](input, dim)
+
+
 def unflatten(input=None, dim=None, sizes=None, **numpy_names):
     if numpy_names or dim is None or sizes is None:
         return call_by_name([unflatten_int_op], locals())
@@ -315,6 +430,16 @@ def unflatten(input=None, dim=None, sizes=None, **numpy_names):
     return unflatten_int_op.table[key_set](input, dim, sizes)
 
 
+def unfold_copy(input=None, dimension=None, size=None, step=None, **numpy_names):
+    if numpy_names or dimension is None or size is None or step is None:
+        return call_by_name([unfold_copy_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(unfold_copy_op, input, dimension, size, step)
+    return unfold_copy_op.table[key_set](input, dimension, size, step)
+
+
 def unsqueeze(input=None, dim=None, **numpy_names):
     if numpy_names or dim is None:
         return call_by_name([unsqueeze_op], locals())
@@ -323,6 +448,27 @@ def unsqueeze(input=None, dim=None, **numpy_names):
     except AttributeError:
         return invoke(unsqueeze_op, input, dim)
     return unsqueeze_op.table[key_set](input, dim)
+
+
+def unsqueeze_copy(input=None, dim=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name([unsqueeze_copy_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(unsqueeze_copy_op, input, dim)
+    return unsqueeze_copy_op.table[key_set](input, dim)
+
+
+def view_copy(*args, **kwargs):
+    return resolve(
+        (
+            view_copy_op,
+            view_copy_dtype_op,
+        ),
+        args,
+        kwargs,
+    )
 
 
 def _unsafe_view(input=None, size=None, **numpy_names):
@@ -3815,16 +3961,15 @@ def diag_embed(input=None, offset=0, dim1=-2, dim2=-1, **numpy_names):
     return diag_embed_op.table[key_set](input, offset, dim1, dim2)
 
 
-def diagonal_copy(input=None, offset=0, dim1=0, dim2=1, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([diagonal_copy_op, diagonal_copy_out_op], locals())
-    if out is not None:
-        return invoke(diagonal_copy_out_op, input, offset, dim1, dim2, out)
-    try:
-        key_set = (input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(diagonal_copy_op, input, offset, dim1, dim2)
-    return diagonal_copy_op.table[key_set](input, offset, dim1, dim2)
+def diagonal_copy(*args, **kwargs):
+    return resolve(
+        (
+            diagonal_copy_op,
+            diagonal_copy_out_op,
+        ),
+        args,
+        kwargs,
+    )
 
 
 def diag(input=None, diagonal=0, *, out=None, **numpy_names):
@@ -13013,7 +13158,11 @@ return_types.define("_fake_quantize_per_tensor_affine_cachemask_tensor_qparams",
 
 
 alias_op = declare("alias(Tensor(a) self) -> Tensor(a)")
+alias_copy_op = declare("alias_copy(Tensor self) -> Tensor")
 as_strided_op = declare("as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a)")
+as_strided_copy_op = declare(
+    "as_strided_copy(Tensor self, int[] size, int[] stride, int? storage_offset=None) -> Tensor"
+)
 as_strided__op = declare(
     "as_strided_(Tensor(a!) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a!)"
 )
@@ -13023,16 +13172,20 @@ chunk_op = declare("chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(
 detach_op = declare("detach(Tensor(a) self) -> Tensor(a)")
 diagonal_op = declare("diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)")
 expand_op = declare("expand(Tensor(a) self, int[] size) -> Tensor(a)")
+expand_copy_op = declare("expand_copy(Tensor self, int[] size) -> Tensor")
 expand_as_op = declare("expand_as(Tensor(a) self, Tensor other) -> Tensor(a)")
 flatten_using_ints_op = declare("flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)")
 mT_op = declare("mT(Tensor(a) self) -> Tensor(a)")
 movedim_intlist_op = declare("movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)")
 movedim_int_op = declare("movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)")
 narrow_op = declare("narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)")
+narrow_copy_op = declare("narrow_copy(Tensor self, int dim, int start, int length) -> Tensor")
 narrow_Tensor_op = declare("narrow.Tensor(Tensor(a) self, int dim, Tensor start, int length) -> Tensor(a)")
 numpy_T_op = declare("numpy_T(Tensor(a) self) -> Tensor(a)")
 permute_op = declare("permute(Tensor(a) self, int[] dims) -> Tensor(a)")
+permute_copy_op = declare("permute_copy(Tensor self, int[] dims) -> Tensor")
 _reshape_alias_op = declare("_reshape_alias(Tensor(a) self, int[] size, int[] stride) -> Tensor(a)")
+_reshape_alias_copy_op = declare("_reshape_alias_copy(Tensor self, int[] size, int[] stride) -> Tensor")
 reshape_op = declare("reshape(Tensor(a) self, int[] shape) -> Tensor(a)")
 reshape_as_op = declare("reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)")
 select_int_op = declare("select.int(Tensor(a) self, int dim, int index) -> Tensor(a)")
@@ -13042,25 +13195,36 @@ slice_Tensor_op = declare(
 split_Tensor_op = declare("split.Tensor(Tensor(a -> *) self, int split_size, int dim=0) -> Tensor(a)[]")
 split_sizes_op = declare("split.sizes(Tensor(a -> *) self, int[] split_size, int dim=0) -> Tensor(a)[]")
 split_with_sizes_op = declare("split_with_sizes(Tensor(a -> *) self, int[] split_sizes, int dim=0) -> Tensor(a)[]")
+split_with_sizes_copy_op = declare("split_with_sizes_copy(Tensor self, int[] split_sizes, int dim=0) -> Tensor[]")
 squeeze_op = declare("squeeze(Tensor(a) self) -> Tensor(a)")
+squeeze_copy_op = declare("squeeze_copy(Tensor self) -> Tensor")
 squeeze_dim_op = declare("squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)")
+squeeze_copy_dim_op = declare("squeeze_copy.dim(Tensor self, int dim) -> Tensor")
 squeeze_dims_op = declare("squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)")
+squeeze_copy_dims_op = declare("squeeze_copy.dims(Tensor self, int[] dim) -> Tensor")
 squeeze__op = declare("squeeze_(Tensor(a!) self) -> Tensor(a!)")
 squeeze__dim_op = declare("squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)")
 squeeze__dims_op = declare("squeeze_.dims(Tensor(a!) self, int[] dim) -> Tensor(a!)")
 t_op = declare("t(Tensor(a) self) -> Tensor(a)")
+t_copy_op = declare("t_copy(Tensor self) -> Tensor")
 t__op = declare("t_(Tensor(a!) self) -> Tensor(a!)")
 transpose_int_op = declare("transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)")
+transpose_copy_int_op = declare("transpose_copy.int(Tensor self, int dim0, int dim1) -> Tensor")
 swapaxes_op = declare("swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)")
 swapdims_op = declare("swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)")
 transpose__op = declare("transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)")
 unbind_int_op = declare("unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]")
+unbind_copy_int_op = declare("unbind_copy.int(Tensor self, int dim=0) -> Tensor[]")
 unflatten_int_op = declare("unflatten.int(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)")
 unfold_op = declare("unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)")
+unfold_copy_op = declare("unfold_copy(Tensor self, int dimension, int size, int step) -> Tensor")
 unsqueeze_op = declare("unsqueeze(Tensor(a) self, int dim) -> Tensor(a)")
+unsqueeze_copy_op = declare("unsqueeze_copy(Tensor self, int dim) -> Tensor")
 unsqueeze__op = declare("unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)")
 view_op = declare("view(Tensor(a) self, int[] size) -> Tensor(a)")
+view_copy_op = declare("view_copy(Tensor self, int[] size) -> Tensor")
 view_dtype_op = declare("view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)")
+view_copy_dtype_op = declare("view_copy.dtype(Tensor self, ScalarType dtype) -> Tensor")
 _unsafe_view_op = declare("_unsafe_view(Tensor self, int[] size) -> Tensor")
 view_as_op = declare("view_as(Tensor(a) self, Tensor other) -> Tensor(a)")
 clone_op = declare("clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor")
@@ -13935,9 +14099,7 @@ channel_shuffle_op = declare("channel_shuffle(Tensor self, int groups) -> Tensor
 bilinear_op = declare("bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor")
 diag_embed_op = declare("diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor")
 diagonal_copy_op = declare("diagonal_copy(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor")
-diagonal_copy_out_op = declare(
-    "diagonal_copy.out(Tensor self, int offset=0, int dim1=0, int dim2=1, *, Tensor(a!) out) -> Tensor(a!)"
-)
+diagonal_copy_out_op = declare("diagonal_copy.out(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor")
 diag_op = declare("diag(Tensor self, int diagonal=0) -> Tensor")
 diag_out_op = declare("diag.out(Tensor self, int diagonal=0, *, Tensor(a!) out) -> Tensor(a!)")
 diagflat_op = declare("diagflat(Tensor self, int offset=0) -> Tensor")

@@ -19,7 +19,14 @@ from rushlight.aten.native import (
 from rushlight.library import implement, invoke
 
 implement("alias", CompositeExplicitAutograd=views.alias)
+implement("alias_copy", CompositeImplicitAutograd=lambda self: tensor_shape.copies(invoke(functions.alias_op, self)))
 implement("as_strided", CPU=strided.as_strided, Meta=strided.as_strided)
+implement(
+    "as_strided_copy",
+    CompositeImplicitAutograd=lambda self, size, stride, storage_offset: tensor_shape.copies(
+        invoke(functions.as_strided_op, self, size, stride, storage_offset)
+    ),
+)
 implement("as_strided_", CompositeExplicitAutogradNonFunctional=views.as_strided_)
 implement("broadcast_tensors", CompositeImplicitAutograd=views.broadcast_tensors)
 implement("broadcast_to", CompositeImplicitAutograd=lambda self, size: self.expand(size))
@@ -27,18 +34,38 @@ implement("chunk", CompositeImplicitAutograd=views.chunk)
 implement("detach", CompositeExplicitAutograd=views.alias)
 implement("diagonal", CompositeExplicitAutograd=views.diagonal)
 implement("expand", CompositeExplicitAutograd=strided.expand)
+implement(
+    "expand_copy",
+    CompositeImplicitAutograd=lambda self, size: tensor_shape.copies(invoke(functions.expand_op, self, size)),
+)
 implement("expand_as", CompositeImplicitAutograd=lambda self, other: self.expand(other.shape))
 implement("flatten.using_ints", CompositeImplicitAutograd=views.flatten)
 implement("mT", CompositeImplicitAutograd=views.mT)
 implement("movedim.intlist", CompositeImplicitAutograd=views.movedim)
 implement("movedim.int", CompositeImplicitAutograd=views.movedim)
 implement("narrow", CompositeImplicitAutograd=views.narrow)
+implement(
+    "narrow_copy",
+    CompositeImplicitAutograd=lambda self, dim, start, length: tensor_shape.copies(
+        invoke(functions.narrow_op, self, dim, start, length)
+    ),
+)
 implement("narrow.Tensor", CompositeImplicitAutograd=views.narrow_tensor)
 implement("numpy_T", CompositeImplicitAutograd=views.numpy_T)
 implement("permute", CompositeExplicitAutograd=strided.permute)
 implement(
+    "permute_copy",
+    CompositeImplicitAutograd=lambda self, dims: tensor_shape.copies(invoke(functions.permute_op, self, dims)),
+)
+implement(
     "_reshape_alias",
     CompositeExplicitAutograd=lambda self, size, stride: strided.alias(self, size, stride, self.storage_offset()),
+)
+implement(
+    "_reshape_alias_copy",
+    CompositeImplicitAutograd=lambda self, size, stride: tensor_shape.copies(
+        invoke(functions._reshape_alias_op, self, size, stride)
+    ),
 )
 implement("reshape", CompositeImplicitAutograd=views.reshape)
 implement("reshape_as", CompositeImplicitAutograd=lambda self, other: functions.reshape(self, other.shape))
@@ -50,25 +77,70 @@ implement(
     CompositeImplicitAutograd=lambda self, split_size, dim: functions.split_with_sizes(self, split_size, dim),
 )
 implement("split_with_sizes", CompositeExplicitAutograd=views.split_with_sizes)
+implement(
+    "split_with_sizes_copy",
+    CompositeImplicitAutograd=lambda self, split_sizes, dim: tensor_shape.copies(
+        invoke(functions.split_with_sizes_op, self, split_sizes, dim)
+    ),
+)
 implement("squeeze", CompositeExplicitAutograd=views.squeeze)
+implement(
+    "squeeze_copy", CompositeImplicitAutograd=lambda self: tensor_shape.copies(invoke(functions.squeeze_op, self))
+)
 implement("squeeze.dim", CompositeExplicitAutograd=views.squeeze)
+implement(
+    "squeeze_copy.dim",
+    CompositeImplicitAutograd=lambda self, dim: tensor_shape.copies(invoke(functions.squeeze_dim_op, self, dim)),
+)
 implement("squeeze.dims", CompositeExplicitAutograd=views.squeeze)
+implement(
+    "squeeze_copy.dims",
+    CompositeImplicitAutograd=lambda self, dim: tensor_shape.copies(invoke(functions.squeeze_dims_op, self, dim)),
+)
 implement("squeeze_", CompositeExplicitAutograd=views.squeeze_)
 implement("squeeze_.dim", CompositeExplicitAutograd=views.squeeze_)
 implement("squeeze_.dims", CompositeExplicitAutograd=views.squeeze_)
 implement("t", CompositeExplicitAutograd=views.t)
+implement("t_copy", CompositeImplicitAutograd=lambda self: tensor_shape.copies(invoke(functions.t_op, self)))
 implement("t_", CompositeExplicitAutograd=views.t_)
 implement("transpose.int", CompositeExplicitAutograd=strided.transpose)
+implement(
+    "transpose_copy.int",
+    CompositeImplicitAutograd=lambda self, dim0, dim1: tensor_shape.copies(
+        invoke(functions.transpose_int_op, self, dim0, dim1)
+    ),
+)
 implement("swapaxes", CompositeImplicitAutograd=lambda self, axis0, axis1: self.transpose(axis0, axis1))
 implement("swapdims", CompositeImplicitAutograd=lambda self, dim0, dim1: self.transpose(dim0, dim1))
 implement("transpose_", CompositeExplicitAutograd=views.transpose_)
 implement("unbind.int", CompositeExplicitAutograd=views.unbind)
+implement(
+    "unbind_copy.int",
+    CompositeImplicitAutograd=lambda self, dim: tensor_shape.copies(invoke(functions.unbind_int_op, self, dim)),
+)
 implement("unflatten.int", CompositeImplicitAutograd=views.unflatten)
 implement("unfold", CPU=views.unfold, Meta=views.unfold)
+implement(
+    "unfold_copy",
+    CompositeImplicitAutograd=lambda self, dimension, size, step: tensor_shape.copies(
+        invoke(functions.unfold_op, self, dimension, size, step)
+    ),
+)
 implement("unsqueeze", CompositeExplicitAutograd=strided.unsqueeze)
+implement(
+    "unsqueeze_copy",
+    CompositeImplicitAutograd=lambda self, dim: tensor_shape.copies(invoke(functions.unsqueeze_op, self, dim)),
+)
 implement("unsqueeze_", CompositeExplicitAutograd=views.unsqueeze_)
 implement("view", CPU=strided.view, Meta=strided.view)
+implement(
+    "view_copy", CompositeImplicitAutograd=lambda self, size: tensor_shape.copies(invoke(functions.view_op, self, size))
+)
 implement("view.dtype", CPU=views.view_dtype, Meta=views.view_dtype)
+implement(
+    "view_copy.dtype",
+    CompositeImplicitAutograd=lambda self, dtype: tensor_shape.copies(invoke(functions.view_dtype_op, self, dtype)),
+)
 implement("_unsafe_view", CompositeExplicitAutograd=lambda self, size: views.view(self, tuple(size)))
 implement("view_as", CompositeImplicitAutograd=lambda self, other: self.view(other.shape))
 implement("clone", CompositeExplicitAutograd=strided.clone)
@@ -1312,8 +1384,8 @@ implement(
 )
 implement(
     "diagonal_copy.out",
-    CompositeExplicitAutograd=lambda self, offset, dim1, dim2, out: structured.write_out(
-        invoke(functions.diagonal_copy_op, self, offset, dim1, dim2), [self, offset, dim1, dim2], out, casts=False
+    CompositeImplicitAutograd=lambda self, offset, dim1, dim2: tensor_shape.copies(
+        invoke(functions.diagonal_copy_op, self, offset, dim1, dim2)
     ),
 )
 implement(

@@ -5,6 +5,7 @@ In PyTorch: `aten/src/ATen/native/TensorShape.cpp` (`hstack`, `meshgrid`), `Tens
 """
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +22,13 @@ from rushlight.c10.memory_formats import contiguous_format, memory_format, sugge
 def suggested(self: Tensor) -> memory_format:
     """The memory format that a result takes from `self`: `channels_last` or `contiguous_format`."""
     return suggest_memory_format(self._sizes, self._strides)
+
+
+def copies(views: Any) -> Any:
+    """A copy of a view, or of each of several views."""
+    if isinstance(views, (list, tuple)):
+        return [copies(view) for view in views]
+    return functions.clone(views, memory_format=contiguous_format)
 
 
 def atleast_1d(self: Tensor) -> Tensor:
