@@ -2,14 +2,14 @@
 
 An element that the mask leaves out becomes the identity of the reduction, such as 0 for a sum, and then the plain function
 runs. The result for a line without selected elements is undefined. In PyTorch: `torch/masked/_ops.py`. Left out: sparse
-tensors, `MaskedTensor`, `median`.
+tensors, `MaskedTensor`.
 """
 
 # ruff: noqa: A001, A002
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import inf
+from math import inf, nan
 
 import rushlight as rl
 from rushlight.aten.strided import Tensor
@@ -18,7 +18,7 @@ from rushlight.linalg import vector_norm
 from rushlight.nn import functional as F
 
 __all__ = [
-    "amax", "amin", "argmax", "argmin", "cumprod", "cumsum", "log_softmax", "logaddexp", "logsumexp", "mean", "norm",
+    "amax", "amin", "argmax", "argmin", "cumprod", "cumsum", "log_softmax", "logaddexp", "logsumexp", "mean", "median", "norm",
     "normalize", "prod", "softmax", "softmin", "std", "sum", "var",
 ]  # fmt: skip
 
@@ -74,7 +74,7 @@ def _highest(dtype: Dtype) -> float:
 IDENTITIES: dict[str, float | Callable[[Dtype], float]] = {
     "sum": 0, "cumsum": 0, "norm": 0, "normalize": 0, "prod": 1, "cumprod": 1, "amax": _lowest, "argmax": _lowest,
     "logsumexp": _lowest, "logaddexp": _lowest, "softmax": _lowest, "log_softmax": _lowest, "amin": _highest,
-    "argmin": _highest, "softmin": _highest,
+    "argmin": _highest, "softmin": _highest, "median": nan,
 }  # fmt: skip
 
 
@@ -163,6 +163,20 @@ def mean(
         )
     total = sum(input, dim, keepdim=keepdim, dtype=dtype or input.dtype, mask=mask)
     return total / _count(input, dim, keepdim, mask)
+
+
+def median(
+    input: Tensor, dim: int = -1, *, keepdim: bool = False, dtype: Dtype | None = None, mask: Tensor | None = None
+) -> Tensor:
+    """The median, NaN for a line without selected elements."""
+    (dim,) = _canonical_dim(dim, input.dim())
+    x = input if input.dtype.is_floating_point else input.to(rl.float32)
+    result = rl.nanmedian(_filled("median", x, mask), dim, keepdim).values
+    if x is input:
+        return result
+    if result.isnan().any():
+        raise ValueError("masked median expects no fully masked out rows if dtype is not floating point")
+    return result.to(dtype or input.dtype)
 
 
 def var(

@@ -37,7 +37,17 @@ ROOMS = PACKAGE / "aten", PACKAGE / "aten" / "native"  # of kernels
 SOURCE = PACKAGE / "aten" / "native" / "native_functions.yaml"
 FUNCTIONS = PACKAGE / "aten" / "generated" / "functions.py"
 KERNELS = PACKAGE / "aten" / "generated" / "register_kernels.py"
-SKIPPED = ("absolute_", "addr_", "alias", "copy", "index", "renorm_", "slice", "zero")  # functions that are not in `rl`
+SKIPPED = (
+    "absolute_",
+    "addbmm_",
+    "addr_",
+    "alias",
+    "copy",
+    "index",
+    "renorm_",
+    "slice",
+    "zero",
+)  # functions that are not in `rl`
 CACHEMASK = "_affine_cachemask"  # operators without a function in Python
 
 

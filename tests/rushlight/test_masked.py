@@ -53,6 +53,8 @@ def test_a_masked_function_along_a_dimension_gives_what_torch_gives(name):
 
 def test_normalize_logaddexp_and_norms_of_other_orders_give_what_torch_gives():
     same(*(m.masked.normalize(x, 2.0, 1, mask=mask) for m, x, mask in inputs("float32", SHAPE)))
+    for dtype in ("float32", "int32"):
+        same(*(m.masked.median(x, 1, keepdim=True, mask=mask) for m, x, mask in inputs(dtype, SHAPE)))
     same(*(m.masked.logaddexp(x, x * 2, input_mask=mask) for m, x, mask in inputs("float32", SHAPE)))
     for order in (0, 1, float("inf"), float("-inf")):
         same(*(m.masked.norm(x, order, 1, mask=mask) for m, x, mask in inputs("float32", SHAPE)))

@@ -22,7 +22,7 @@ __all__ = [
     "_reshape_alias_copy", "_safe_softmax", "_scaled_dot_product_attention_math",
     "_scaled_dot_product_flash_attention_for_cpu", "_softmax", "_softmax_backward_data", "_thnn_fused_gru_cell",
     "_thnn_fused_lstm_cell", "_to_copy", "_unique2", "_unsafe_view", "abs", "abs_", "absolute", "acos", "acos_",
-    "acosh", "acosh_", "adaptive_avg_pool1d", "add", "addcdiv", "addcmul", "addmm", "addmv", "addmv_", "addr",
+    "acosh", "acosh_", "adaptive_avg_pool1d", "add", "addbmm", "addcdiv", "addcmul", "addmm", "addmv", "addmv_", "addr",
     "alias_copy", "all", "allclose", "alpha_dropout", "alpha_dropout_", "amax", "amin", "aminmax", "any", "arange",
     "arccos", "arccos_", "arccosh", "arccosh_", "arcsin", "arcsin_", "arcsinh", "arcsinh_", "arctan", "arctan2",
     "arctan_", "arctanh", "arctanh_", "argmax", "argmin", "argsort", "argwhere", "as_strided", "as_strided_",
@@ -31,41 +31,43 @@ __all__ = [
     "bincount", "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor",
     "bmm", "broadcast_to", "bucketize", "cat", "ceil", "ceil_", "celu", "celu_", "channel_shuffle", "chunk", "clamp",
     "clamp_", "clamp_max", "clamp_max_", "clamp_min", "clamp_min_", "clip", "clip_", "clone", "column_stack", "concat",
-    "concatenate", "conj", "constant_pad_nd", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d",
-    "conv_transpose3d", "convolution", "copysign", "cos", "cos_", "cosh", "cosh_", "cosine_embedding_loss",
-    "cosine_similarity", "count_nonzero", "cross", "cummax", "cummin", "cumprod", "cumsum", "deg2rad", "deg2rad_",
-    "detach", "diag", "diag_embed", "diagflat", "diagonal", "diagonal_copy", "diagonal_scatter", "diff", "digamma",
-    "dist", "div", "divide", "dot", "dropout", "dropout_", "dsplit", "dstack", "embedding", "embedding_renorm_",
-    "empty", "empty_like", "empty_strided", "eq", "equal", "erf", "erf_", "erfc", "erfc_", "erfinv", "exp", "exp2",
-    "exp2_", "exp_", "expand_copy", "expm1", "expm1_", "eye", "fake_quantize_per_channel_affine",
-    "fake_quantize_per_tensor_affine", "feature_alpha_dropout", "feature_alpha_dropout_", "feature_dropout",
-    "feature_dropout_", "fill", "fill_", "fix", "fix_", "flatten", "flip", "fliplr", "flipud", "float_power", "floor",
-    "floor_", "floor_divide", "fmax", "fmin", "fmod", "frac", "frac_", "full", "full_like", "gather", "gcd", "gcd_",
-    "ge", "ger", "greater", "greater_equal", "group_norm", "gru", "gru_cell", "gt", "hardshrink", "heaviside",
-    "hinge_embedding_loss", "histc", "histogram", "hsplit", "hstack", "hypot", "index_add", "index_copy", "index_fill",
-    "index_put", "index_put_", "index_select", "inner", "instance_norm", "inverse", "isclose", "isfinite", "isin",
-    "isinf", "isnan", "isneginf", "isposinf", "isreal", "kl_div", "kthvalue", "layer_norm", "lcm", "lcm_", "ldexp",
-    "ldexp_", "le", "lerp", "less", "less_equal", "lgamma", "linspace", "log", "log10", "log10_", "log1p", "log1p_",
-    "log2", "log2_", "log_", "log_softmax", "logaddexp", "logaddexp2", "logical_and", "logical_not", "logical_or",
-    "logical_xor", "logit", "logit_", "logsumexp", "lstm", "lstm_cell", "lt", "margin_ranking_loss", "masked_fill",
-    "masked_scatter", "masked_select", "matmul", "max", "max_pool1d", "max_pool1d_with_indices", "max_pool2d",
-    "maximum", "mean", "median", "min", "minimum", "mm", "mode", "moveaxis", "movedim", "msort", "mul", "multinomial",
-    "multiply", "mv", "mvlgamma", "nan_to_num", "nan_to_num_", "nanmean", "nansum", "narrow", "narrow_copy",
+    "concatenate", "conj", "conj_physical", "constant_pad_nd", "conv1d", "conv2d", "conv3d", "conv_transpose1d",
+    "conv_transpose2d", "conv_transpose3d", "convolution", "copysign", "cos", "cos_", "cosh", "cosh_",
+    "cosine_embedding_loss", "cosine_similarity", "count_nonzero", "cross", "cummax", "cummin", "cumprod", "cumsum",
+    "deg2rad", "deg2rad_", "detach", "diag", "diag_embed", "diagflat", "diagonal", "diagonal_copy", "diagonal_scatter",
+    "diff", "digamma", "dist", "div", "divide", "dot", "dropout", "dropout_", "dsplit", "dstack", "embedding",
+    "embedding_renorm_", "empty", "empty_like", "empty_strided", "eq", "equal", "erf", "erf_", "erfc", "erfc_",
+    "erfinv", "exp", "exp2", "exp2_", "exp_", "expand_copy", "expm1", "expm1_", "eye",
+    "fake_quantize_per_channel_affine", "fake_quantize_per_tensor_affine", "feature_alpha_dropout",
+    "feature_alpha_dropout_", "feature_dropout", "feature_dropout_", "fill", "fill_", "fix", "fix_", "flatten", "flip",
+    "fliplr", "flipud", "float_power", "floor", "floor_", "floor_divide", "fmax", "fmin", "fmod", "frac", "frac_",
+    "full", "full_like", "gather", "gcd", "gcd_", "ge", "ger", "greater", "greater_equal", "group_norm", "gru",
+    "gru_cell", "gt", "hardshrink", "heaviside", "hinge_embedding_loss", "histc", "histogram", "hsplit", "hstack",
+    "hypot", "index_add", "index_copy", "index_fill", "index_put", "index_put_", "index_select", "inner",
+    "instance_norm", "inverse", "isclose", "isfinite", "isin", "isinf", "isnan", "isneginf", "isposinf", "isreal",
+    "kl_div", "kron", "kthvalue", "layer_norm", "lcm", "lcm_", "ldexp", "ldexp_", "le", "lerp", "less", "less_equal",
+    "lgamma", "linspace", "log", "log10", "log10_", "log1p", "log1p_", "log2", "log2_", "log_", "log_softmax",
+    "logaddexp", "logaddexp2", "logical_and", "logical_not", "logical_or", "logical_xor", "logit", "logit_",
+    "logsumexp", "lstm", "lstm_cell", "lt", "margin_ranking_loss", "masked_fill", "masked_scatter", "masked_select",
+    "matmul", "max", "max_pool1d", "max_pool1d_with_indices", "max_pool2d", "maximum", "mean", "median", "min",
+    "minimum", "mm", "mode", "moveaxis", "movedim", "msort", "mul", "multinomial", "multiply", "mv", "mvlgamma",
+    "nan_to_num", "nan_to_num_", "nanmean", "nanmedian", "nanquantile", "nansum", "narrow", "narrow_copy",
     "native_batch_norm", "ne", "neg", "neg_", "negative", "negative_", "normal", "not_equal", "ones", "ones_like",
     "outer", "pairwise_distance", "permute", "permute_copy", "pixel_shuffle", "pixel_unshuffle", "poisson_nll_loss",
-    "polygamma", "positive", "pow", "prelu", "prod", "rad2deg", "rad2deg_", "rand", "rand_like", "randint",
+    "polygamma", "positive", "pow", "prelu", "prod", "quantile", "rad2deg", "rad2deg_", "rand", "rand_like", "randint",
     "randint_like", "randn", "randn_like", "randperm", "range", "ravel", "real", "reciprocal", "reciprocal_", "relu",
-    "relu_", "remainder", "renorm", "repeat_interleave", "reshape", "resize_as_", "resolve_conj", "rms_norm",
-    "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell", "roll", "rot90", "round", "round_", "row_stack", "rrelu",
-    "rrelu_", "rsqrt", "rsqrt_", "rsub", "scalar_tensor", "scatter", "scatter_add", "scatter_reduce", "searchsorted",
-    "select", "select_scatter", "selu", "selu_", "sgn", "sigmoid", "sigmoid_", "sign", "signbit", "sin", "sin_", "sinc",
-    "sinc_", "sinh", "sinh_", "slice_scatter", "softmax", "sort", "split", "split_with_sizes", "split_with_sizes_copy",
-    "sqrt", "sqrt_", "square", "square_", "squeeze", "squeeze_copy", "stack", "std", "std_mean", "sub", "subtract",
-    "sum", "swapaxes", "swapdims", "t", "t_copy", "take", "tan", "tan_", "tanh", "tanh_", "tensor_split", "threshold",
-    "threshold_", "tile", "topk", "transpose", "transpose_copy", "trapezoid", "trapz", "tril", "tril_indices",
-    "triplet_margin_loss", "triu", "triu_indices", "true_divide", "trunc", "trunc_", "unbind", "unbind_copy",
-    "unflatten", "unfold_copy", "unsqueeze", "unsqueeze_copy", "vander", "var", "var_mean", "vdot", "view_copy",
-    "vsplit", "vstack", "where", "xlogy", "xlogy_", "zero_", "zeros", "zeros_like",
+    "relu_", "remainder", "renorm", "repeat_interleave", "reshape", "resize_as_", "resolve_conj", "resolve_neg",
+    "rms_norm", "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell", "roll", "rot90", "round", "round_",
+    "row_stack", "rrelu", "rrelu_", "rsqrt", "rsqrt_", "rsub", "scalar_tensor", "scatter", "scatter_add",
+    "scatter_reduce", "searchsorted", "select", "select_scatter", "selu", "selu_", "sgn", "sigmoid", "sigmoid_", "sign",
+    "signbit", "sin", "sin_", "sinc", "sinc_", "sinh", "sinh_", "slice_scatter", "softmax", "sort", "split",
+    "split_with_sizes", "split_with_sizes_copy", "sqrt", "sqrt_", "square", "square_", "squeeze", "squeeze_copy",
+    "stack", "std", "std_mean", "sub", "subtract", "sum", "swapaxes", "swapdims", "t", "t_copy", "take",
+    "take_along_dim", "tan", "tan_", "tanh", "tanh_", "tensor_split", "threshold", "threshold_", "tile", "topk",
+    "transpose", "transpose_copy", "trapezoid", "trapz", "tril", "tril_indices", "triplet_margin_loss", "triu",
+    "triu_indices", "true_divide", "trunc", "trunc_", "unbind", "unbind_copy", "unflatten", "unfold_copy", "unsqueeze",
+    "unsqueeze_copy", "vander", "var", "var_mean", "vdot", "view_copy", "vsplit", "vstack", "where", "xlogy", "xlogy_",
+    "zero_", "zeros", "zeros_like",
 ]  # fmt: skip
 
 
@@ -2800,6 +2802,26 @@ def resolve_conj(input=None, **numpy_names):
     return resolve_conj_op.table[key_set](input)
 
 
+def resolve_neg(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([resolve_neg_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(resolve_neg_op, input)
+    return resolve_neg_op.table[key_set](input)
+
+
+def conj_physical(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([conj_physical_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(conj_physical_op, input)
+    return conj_physical_op.table[key_set](input)
+
+
 def mvlgamma(input=None, p=None, **numpy_names):
     if numpy_names or p is None:
         return call_by_name([mvlgamma_op], locals())
@@ -3116,6 +3138,18 @@ def gather(input=None, dim=None, index=None, *, sparse_grad=False, out=None, **n
     except AttributeError:
         return invoke(gather_op, input, dim, index, sparse_grad)
     return gather_op.table[key_set](input, dim, index, sparse_grad)
+
+
+def take_along_dim(input=None, indices=None, dim=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([take_along_dim_op, take_along_dim_out_op], locals())
+    if out is not None:
+        return invoke(take_along_dim_out_op, input, indices, dim, out)
+    try:
+        key_set = (input._key_set | indices._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(take_along_dim_op, input, indices, dim)
+    return take_along_dim_op.table[key_set](input, indices, dim)
 
 
 def index(input=None, indices=None, **numpy_names):
@@ -4314,6 +4348,48 @@ def median(*args, **kwargs):
     )
 
 
+def nanmedian(*args, **kwargs):
+    kwargs = unpack_out(kwargs, ("values", "indices"))
+    return return_types.named(
+        return_types.nanmedian_out if "values" in kwargs else return_types.nanmedian,
+        resolve(
+            (
+                nanmedian_op,
+                nanmedian_dim_op,
+                nanmedian_dim_values_op,
+            ),
+            args,
+            kwargs,
+        ),
+    )
+
+
+def quantile(*args, **kwargs):
+    return resolve(
+        (
+            quantile_op,
+            quantile_scalar_op,
+            quantile_out_op,
+            quantile_scalar_out_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def nanquantile(*args, **kwargs):
+    return resolve(
+        (
+            nanquantile_op,
+            nanquantile_scalar_op,
+            nanquantile_out_op,
+            nanquantile_scalar_out_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
 def sort(*args, **kwargs):
     kwargs = unpack_out(kwargs, ("values", "indices"))
     kwargs = unpack_out(kwargs, ("values", "indices"))
@@ -4413,6 +4489,32 @@ def baddbmm(input=None, batch1=None, batch2=None, *, beta=1, alpha=1, out=None, 
     return baddbmm_op.table[key_set](input, batch1, batch2, beta, alpha)
 
 
+def addbmm(input=None, batch1=None, batch2=None, *, beta=1, alpha=1, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([addbmm_op, addbmm_out_op], locals())
+    if beta.__class__ not in PLAIN_NUMBERS or alpha.__class__ not in PLAIN_NUMBERS:
+        check_numbers("addbmm", beta=beta, alpha=alpha)
+    if out is not None:
+        return invoke(addbmm_out_op, input, batch1, batch2, beta, alpha, out)
+    try:
+        key_set = (input._key_set | batch1._key_set | batch2._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(addbmm_op, input, batch1, batch2, beta, alpha)
+    return addbmm_op.table[key_set](input, batch1, batch2, beta, alpha)
+
+
+def addbmm_(input=None, batch1=None, batch2=None, *, beta=1, alpha=1, **numpy_names):
+    if numpy_names:
+        return call_by_name([addbmm__op], locals())
+    if beta.__class__ not in PLAIN_NUMBERS or alpha.__class__ not in PLAIN_NUMBERS:
+        check_numbers("addbmm_", beta=beta, alpha=alpha)
+    try:
+        key_set = (input._key_set | batch1._key_set | batch2._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(addbmm__op, input, batch1, batch2, beta, alpha)
+    return addbmm__op.table[key_set](input, batch1, batch2, beta, alpha)
+
+
 def bmm(input=None, mat2=None, *, out=None, **numpy_names):
     if numpy_names:
         return call_by_name([bmm_op, bmm_out_op], locals())
@@ -4497,6 +4599,18 @@ def outer(input=None, vec2=None, *, out=None, **numpy_names):
     except AttributeError:
         return invoke(outer_op, input, vec2)
     return outer_op.table[key_set](input, vec2)
+
+
+def kron(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([kron_op, kron_out_op], locals())
+    if out is not None:
+        return invoke(kron_out_op, input, other, out)
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(kron_op, input, other)
+    return kron_op.table[key_set](input, other)
 
 
 def inner(input=None, other=None, **numpy_names):
@@ -10530,6 +10644,28 @@ def tensor_resolve_conj(self):
 Tensor.resolve_conj = tensor_resolve_conj
 
 
+def tensor_resolve_neg(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(resolve_neg_op, self)
+    return resolve_neg_op.table[key_set](self)
+
+
+Tensor.resolve_neg = tensor_resolve_neg
+
+
+def tensor_conj_physical(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(conj_physical_op, self)
+    return conj_physical_op.table[key_set](self)
+
+
+Tensor.conj_physical = tensor_conj_physical
+
+
 def tensor_mvlgamma(self, p):
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
@@ -10588,6 +10724,19 @@ def tensor_gather(self, dim=None, index=None, *, sparse_grad=False, **numpy_name
 
 
 Tensor.gather = tensor_gather
+
+
+def tensor_take_along_dim(self, indices=None, dim=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([take_along_dim_op], locals())
+    try:
+        key_set = (self._key_set | indices._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(take_along_dim_op, self, indices, dim)
+    return take_along_dim_op.table[key_set](self, indices, dim)
+
+
+Tensor.take_along_dim = tensor_take_along_dim
 
 
 def tensor_index_add(self, dim=None, index=None, source=None, *, alpha=1, **numpy_names):
@@ -11700,6 +11849,53 @@ def tensor_median(self, *args, **kwargs):
 Tensor.median = tensor_median
 
 
+def tensor_nanmedian(self, *args, **kwargs):
+    if not (args or kwargs):
+        return nanmedian_op.table[(self._key_set | local.included) & ~local.excluded](self)
+    return return_types.named(
+        return_types.nanmedian,
+        resolve(
+            (
+                nanmedian_op,
+                nanmedian_dim_op,
+            ),
+            (self, *args),
+            kwargs,
+        ),
+    )
+
+
+Tensor.nanmedian = tensor_nanmedian
+
+
+def tensor_quantile(self, *args, **kwargs):
+    return resolve(
+        (
+            quantile_op,
+            quantile_scalar_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.quantile = tensor_quantile
+
+
+def tensor_nanquantile(self, *args, **kwargs):
+    return resolve(
+        (
+            nanquantile_op,
+            nanquantile_scalar_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.nanquantile = tensor_nanquantile
+
+
 def tensor_sort(self, *args, **kwargs):
     if not (args or kwargs):
         return return_types.named(
@@ -11786,6 +11982,32 @@ def tensor_baddbmm_(self, batch1, batch2, *, beta=1, alpha=1):
 Tensor.baddbmm_ = tensor_baddbmm_
 
 
+def tensor_addbmm(self, batch1, batch2, *, beta=1, alpha=1):
+    if beta.__class__ not in PLAIN_NUMBERS or alpha.__class__ not in PLAIN_NUMBERS:
+        check_numbers("addbmm", beta=beta, alpha=alpha)
+    try:
+        key_set = (self._key_set | batch1._key_set | batch2._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(addbmm_op, self, batch1, batch2, beta, alpha)
+    return addbmm_op.table[key_set](self, batch1, batch2, beta, alpha)
+
+
+Tensor.addbmm = tensor_addbmm
+
+
+def tensor_addbmm_(self, batch1, batch2, *, beta=1, alpha=1):
+    if beta.__class__ not in PLAIN_NUMBERS or alpha.__class__ not in PLAIN_NUMBERS:
+        check_numbers("addbmm_", beta=beta, alpha=alpha)
+    try:
+        key_set = (self._key_set | batch1._key_set | batch2._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(addbmm__op, self, batch1, batch2, beta, alpha)
+    return addbmm__op.table[key_set](self, batch1, batch2, beta, alpha)
+
+
+Tensor.addbmm_ = tensor_addbmm_
+
+
 def tensor_bmm(self, mat2):
     try:
         key_set = (self._key_set | mat2._key_set | local.included) & ~local.excluded
@@ -11850,6 +12072,17 @@ def tensor_outer(self, vec2):
 
 
 Tensor.outer = tensor_outer
+
+
+def tensor_kron(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(kron_op, self, other)
+    return kron_op.table[key_set](self, other)
+
+
+Tensor.kron = tensor_kron
 
 
 def tensor_inner(self, other):
@@ -13147,6 +13380,8 @@ return_types.define("_linalg_svd", ("U", "S", "Vh"))
 return_types.define("linalg_inv_ex", ("inverse", "info"))
 return_types.define("median", ("values", "indices"))
 return_types.define("median_out", ("values", "indices"))
+return_types.define("nanmedian", ("values", "indices"))
+return_types.define("nanmedian_out", ("values", "indices"))
 return_types.define("sort", ("values", "indices"))
 return_types.define("sort_out", ("values", "indices"))
 return_types.define("topk", ("values", "indices"))
@@ -13757,6 +13992,8 @@ isreal_op = declare("isreal(Tensor self) -> Tensor")
 real_op = declare("real(Tensor(a) self) -> Tensor(a)")
 conj_op = declare("conj(Tensor(a) self) -> Tensor(a)")
 resolve_conj_op = declare("resolve_conj(Tensor(a) self) -> Tensor(a)")
+resolve_neg_op = declare("resolve_neg(Tensor(a) self) -> Tensor(a)")
+conj_physical_op = declare("conj_physical(Tensor self) -> Tensor")
 mvlgamma_op = declare("mvlgamma(Tensor self, int p) -> Tensor")
 celu_op = declare("celu(Tensor self, Scalar alpha=1.0) -> Tensor")
 celu__op = declare("celu_(Tensor(a!) self, Scalar alpha=1.0) -> Tensor(a!)")
@@ -13809,6 +14046,10 @@ flip_op = declare("flip(Tensor self, int[] dims) -> Tensor")
 gather_op = declare("gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor")
 gather_out_op = declare(
     "gather.out(Tensor self, int dim, Tensor index, *, bool sparse_grad=False, Tensor(a!) out) -> Tensor(a!)"
+)
+take_along_dim_op = declare("take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor")
+take_along_dim_out_op = declare(
+    "take_along_dim.out(Tensor self, Tensor indices, int? dim=None, *, Tensor(a!) out) -> Tensor(a!)"
 )
 index_Tensor_op = declare("index.Tensor(Tensor self, Tensor?[] indices) -> Tensor")
 index_add_op = declare("index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor")
@@ -14190,6 +14431,35 @@ median_dim_op = declare("median.dim(Tensor self, int dim, bool keepdim=False) ->
 median_dim_values_op = declare(
     "median.dim_values(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"
 )
+nanmedian_op = declare("nanmedian(Tensor self) -> Tensor")
+nanmedian_dim_op = declare("nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)")
+nanmedian_dim_values_op = declare(
+    "nanmedian.dim_values(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"
+)
+quantile_op = declare(
+    "quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor"
+)
+quantile_out_op = declare(
+    "quantile.out(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear', Tensor(a!) out) -> Tensor(a!)"
+)
+quantile_scalar_op = declare(
+    "quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor"
+)
+quantile_scalar_out_op = declare(
+    "quantile.scalar_out(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation='linear', Tensor(a!) out) -> Tensor(a!)"
+)
+nanquantile_op = declare(
+    "nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor"
+)
+nanquantile_out_op = declare(
+    "nanquantile.out(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear', Tensor(a!) out) -> Tensor(a!)"
+)
+nanquantile_scalar_op = declare(
+    "nanquantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor"
+)
+nanquantile_scalar_out_op = declare(
+    "nanquantile.scalar_out(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation='linear', Tensor(a!) out) -> Tensor(a!)"
+)
 sort_op = declare("sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)")
 sort_values_op = declare(
     "sort.values(Tensor self, int dim=-1, bool descending=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"
@@ -14228,6 +14498,13 @@ baddbmm__op = declare(
 baddbmm_out_op = declare(
     "baddbmm.out(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)"
 )
+addbmm_op = declare("addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor")
+addbmm__op = declare(
+    "addbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)"
+)
+addbmm_out_op = declare(
+    "addbmm.out(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)"
+)
 bmm_op = declare("bmm(Tensor self, Tensor mat2) -> Tensor")
 bmm_out_op = declare("bmm.out(Tensor self, Tensor mat2, *, Tensor(a!) out) -> Tensor(a!)")
 dot_op = declare("dot(Tensor self, Tensor tensor) -> Tensor")
@@ -14241,6 +14518,8 @@ mm_out_op = declare("mm.out(Tensor self, Tensor mat2, *, Tensor(a!) out) -> Tens
 mv_op = declare("mv(Tensor self, Tensor vec) -> Tensor")
 mv_out_op = declare("mv.out(Tensor self, Tensor vec, *, Tensor(a!) out) -> Tensor(a!)")
 outer_op = declare("outer(Tensor self, Tensor vec2) -> Tensor")
+kron_op = declare("kron(Tensor self, Tensor other) -> Tensor")
+kron_out_op = declare("kron.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)")
 outer_out_op = declare("outer.out(Tensor self, Tensor vec2, *, Tensor(a!) out) -> Tensor(a!)")
 inner_op = declare("inner(Tensor self, Tensor other) -> Tensor")
 tensordot_op = declare("tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor")

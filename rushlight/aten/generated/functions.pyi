@@ -667,6 +667,8 @@ def isreal(input: Tensor) -> Tensor: ...
 def real(input: Tensor) -> Tensor: ...
 def conj(input: Tensor) -> Tensor: ...
 def resolve_conj(input: Tensor) -> Tensor: ...
+def resolve_neg(input: Tensor) -> Tensor: ...
+def conj_physical(input: Tensor) -> Tensor: ...
 def mvlgamma(input: Tensor, p: _int) -> Tensor: ...
 def celu(input: Tensor, alpha: Number = 1.0) -> Tensor: ...
 def celu_(input: Tensor, alpha: Number = 1.0) -> Tensor: ...
@@ -733,6 +735,7 @@ def flip(input: Tensor, dims: Sequence[_int]) -> Tensor: ...
 def gather(
     input: Tensor, dim: _int, index: Tensor, *, sparse_grad: _bool = False, out: Tensor | None = None
 ) -> Tensor: ...
+def take_along_dim(input: Tensor, indices: Tensor, dim: _int | None = None, *, out: Tensor | None = None) -> Tensor: ...
 def index(input: Tensor, indices: Sequence[Tensor | None]) -> Tensor: ...
 def index_add(
     input: Tensor, dim: _int, index: Tensor, source: Tensor, *, alpha: Number = 1, out: Tensor | None = None
@@ -1132,6 +1135,52 @@ def median(
     input: Tensor, dim: _int, keepdim: _bool = False, *, out: tuple[Tensor, Tensor] | None = None
 ) -> return_types.median: ...
 @overload
+def nanmedian(input: Tensor) -> Tensor: ...
+@overload
+def nanmedian(
+    input: Tensor, dim: _int, keepdim: _bool = False, *, out: tuple[Tensor, Tensor] | None = None
+) -> return_types.nanmedian: ...
+@overload
+def quantile(
+    input: Tensor,
+    q: Tensor,
+    dim: _int | None = None,
+    keepdim: _bool = False,
+    *,
+    interpolation: _str = "linear",
+    out: Tensor | None = None,
+) -> Tensor: ...
+@overload
+def quantile(
+    input: Tensor,
+    q: _float,
+    dim: _int | None = None,
+    keepdim: _bool = False,
+    *,
+    interpolation: _str = "linear",
+    out: Tensor | None = None,
+) -> Tensor: ...
+@overload
+def nanquantile(
+    input: Tensor,
+    q: Tensor,
+    dim: _int | None = None,
+    keepdim: _bool = False,
+    *,
+    interpolation: _str = "linear",
+    out: Tensor | None = None,
+) -> Tensor: ...
+@overload
+def nanquantile(
+    input: Tensor,
+    q: _float,
+    dim: _int | None = None,
+    keepdim: _bool = False,
+    *,
+    interpolation: _str = "linear",
+    out: Tensor | None = None,
+) -> Tensor: ...
+@overload
 def sort(
     input: Tensor, dim: _int = -1, descending: _bool = False, *, out: tuple[Tensor, Tensor] | None = None
 ) -> return_types.sort: ...
@@ -1169,6 +1218,10 @@ def addmm(
 def baddbmm(
     input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1, out: Tensor | None = None
 ) -> Tensor: ...
+def addbmm(
+    input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1, out: Tensor | None = None
+) -> Tensor: ...
+def addbmm_(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor: ...
 def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def dot(input: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Tensor | None = None) -> Tensor: ...
@@ -1176,6 +1229,7 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
 def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def inner(input: Tensor, other: Tensor) -> Tensor: ...
 def tensordot(
     input: Tensor, other: Tensor, dims_self: Sequence[_int], dims_other: Sequence[_int], *, out: Tensor | None = None
@@ -2786,6 +2840,8 @@ isreal_op: OpOverload
 real_op: OpOverload
 conj_op: OpOverload
 resolve_conj_op: OpOverload
+resolve_neg_op: OpOverload
+conj_physical_op: OpOverload
 mvlgamma_op: OpOverload
 celu_op: OpOverload
 celu__op: OpOverload
@@ -2823,6 +2879,8 @@ embedding_renorm__op: OpOverload
 flip_op: OpOverload
 gather_op: OpOverload
 gather_out_op: OpOverload
+take_along_dim_op: OpOverload
+take_along_dim_out_op: OpOverload
 index_Tensor_op: OpOverload
 index_add_op: OpOverload
 index_add__op: OpOverload
@@ -3063,6 +3121,17 @@ argsort_stable_op: OpOverload
 median_op: OpOverload
 median_dim_op: OpOverload
 median_dim_values_op: OpOverload
+nanmedian_op: OpOverload
+nanmedian_dim_op: OpOverload
+nanmedian_dim_values_op: OpOverload
+quantile_op: OpOverload
+quantile_out_op: OpOverload
+quantile_scalar_op: OpOverload
+quantile_scalar_out_op: OpOverload
+nanquantile_op: OpOverload
+nanquantile_out_op: OpOverload
+nanquantile_scalar_op: OpOverload
+nanquantile_scalar_out_op: OpOverload
 sort_op: OpOverload
 sort_values_op: OpOverload
 sort_stable_op: OpOverload
@@ -3079,6 +3148,9 @@ addmm_out_op: OpOverload
 baddbmm_op: OpOverload
 baddbmm__op: OpOverload
 baddbmm_out_op: OpOverload
+addbmm_op: OpOverload
+addbmm__op: OpOverload
+addbmm_out_op: OpOverload
 bmm_op: OpOverload
 bmm_out_op: OpOverload
 dot_op: OpOverload
@@ -3092,6 +3164,8 @@ mm_out_op: OpOverload
 mv_op: OpOverload
 mv_out_op: OpOverload
 outer_op: OpOverload
+kron_op: OpOverload
+kron_out_op: OpOverload
 outer_out_op: OpOverload
 inner_op: OpOverload
 tensordot_op: OpOverload

@@ -802,6 +802,8 @@ implement("isreal", CompositeImplicitAutograd=lambda self: functions.ones_like(s
 implement("real", CompositeImplicitAutograd=lambda self: self)
 implement("conj", CompositeImplicitAutograd=lambda self: self)
 implement("resolve_conj", CompositeImplicitAutograd=lambda self: self)
+implement("resolve_neg", CompositeImplicitAutograd=lambda self: self)
+implement("conj_physical", CompositeImplicitAutograd=lambda self: self)
 implement(
     "mvlgamma",
     CompositeExplicitAutograd=lambda self, p: (
@@ -917,6 +919,13 @@ implement("embedding_renorm_", CPU=gather_scatter.embedding_renorm_, Meta=gather
 implement("flip", CPU=gather_scatter.flip, Meta=gather_scatter.flip)
 implement("gather", CPU=gather_scatter.gather.functional, Meta=gather_scatter.gather.on_meta)
 implement("gather.out", CPU=gather_scatter.gather.out, Meta=gather_scatter.gather.out)
+implement("take_along_dim", CompositeImplicitAutograd=gather_scatter.take_along_dim)
+implement(
+    "take_along_dim.out",
+    CompositeImplicitAutograd=lambda self, indices, dim, out: structured.write_out(
+        invoke(functions.take_along_dim_op, self, indices, dim), [self, indices, dim], out, casts=False
+    ),
+)
 implement("index.Tensor", CPU=gather_scatter.index, Meta=gather_scatter.index)
 implement("index_add", CPU=gather_scatter.index_add.functional, Meta=gather_scatter.index_add.on_meta)
 implement("index_add_", CPU=gather_scatter.index_add.inplace, Meta=gather_scatter.index_add.inplace)
@@ -1549,6 +1558,69 @@ implement(
 implement("median", CPU=sorting.median, Meta=sorting.median)
 implement("median.dim", CompositeExplicitAutograd=sorting.median_dim)
 implement("median.dim_values", CPU=sorting.median_dim_out, Meta=sorting.median_dim_out)
+implement("nanmedian", CPU=sorting.nanmedian, Meta=sorting.nanmedian)
+implement("nanmedian.dim", CompositeExplicitAutograd=sorting.nanmedian_dim)
+implement("nanmedian.dim_values", CPU=sorting.nanmedian_dim_out, Meta=sorting.nanmedian_dim_out)
+implement(
+    "quantile",
+    CompositeImplicitAutograd=lambda self, q, dim, keepdim, interpolation: sorting.quantile(
+        self, q, dim, keepdim, interpolation, "quantile"
+    ),
+)
+implement(
+    "quantile.out",
+    CompositeImplicitAutograd=lambda self, q, dim, keepdim, interpolation, out: structured.write_out(
+        invoke(functions.quantile_op, self, q, dim, keepdim, interpolation),
+        [self, q, dim, keepdim, interpolation],
+        out,
+        casts=False,
+    ),
+)
+implement(
+    "quantile.scalar",
+    CompositeImplicitAutograd=lambda self, q, dim, keepdim, interpolation: sorting.quantile(
+        self, sorting.quantile_of(self, q, "quantile"), dim, keepdim, interpolation, "quantile"
+    ),
+)
+implement(
+    "quantile.scalar_out",
+    CompositeImplicitAutograd=lambda self, q, dim, keepdim, interpolation, out: structured.write_out(
+        invoke(functions.quantile_scalar_op, self, q, dim, keepdim, interpolation),
+        [self, q, dim, keepdim, interpolation],
+        out,
+        casts=False,
+    ),
+)
+implement(
+    "nanquantile",
+    CompositeImplicitAutograd=lambda self, q, dim, keepdim, interpolation: sorting.quantile(
+        self, q, dim, keepdim, interpolation, "nanquantile"
+    ),
+)
+implement(
+    "nanquantile.out",
+    CompositeImplicitAutograd=lambda self, q, dim, keepdim, interpolation, out: structured.write_out(
+        invoke(functions.nanquantile_op, self, q, dim, keepdim, interpolation),
+        [self, q, dim, keepdim, interpolation],
+        out,
+        casts=False,
+    ),
+)
+implement(
+    "nanquantile.scalar",
+    CompositeImplicitAutograd=lambda self, q, dim, keepdim, interpolation: sorting.quantile(
+        self, sorting.quantile_of(self, q, "nanquantile"), dim, keepdim, interpolation, "nanquantile"
+    ),
+)
+implement(
+    "nanquantile.scalar_out",
+    CompositeImplicitAutograd=lambda self, q, dim, keepdim, interpolation, out: structured.write_out(
+        invoke(functions.nanquantile_scalar_op, self, q, dim, keepdim, interpolation),
+        [self, q, dim, keepdim, interpolation],
+        out,
+        casts=False,
+    ),
+)
 implement(
     "sort",
     CompositeExplicitAutograd=lambda self, dim, descending: functions.sort_stable_op(
@@ -1575,6 +1647,22 @@ implement("addmm.out", CPU=linear_algebra.addmm.out, Meta=linear_algebra.addmm.o
 implement("baddbmm", CPU=linear_algebra.baddbmm.functional, Meta=linear_algebra.baddbmm.on_meta)
 implement("baddbmm_", CPU=linear_algebra.baddbmm.inplace, Meta=linear_algebra.baddbmm.inplace)
 implement("baddbmm.out", CPU=linear_algebra.baddbmm.out, Meta=linear_algebra.baddbmm.out)
+implement("addbmm", CompositeImplicitAutograd=linear_algebra.addbmm)
+implement(
+    "addbmm_",
+    CompositeImplicitAutograd=lambda self, batch1, batch2, beta, alpha: structured.write_inplace(
+        self, invoke(functions.addbmm_op, self, batch1, batch2, beta, alpha)
+    ),
+)
+implement(
+    "addbmm.out",
+    CompositeImplicitAutograd=lambda self, batch1, batch2, beta, alpha, out: structured.write_out(
+        invoke(functions.addbmm_op, self, batch1, batch2, beta, alpha),
+        [self, batch1, batch2, beta, alpha],
+        out,
+        casts=False,
+    ),
+)
 implement("bmm", CPU=linear_algebra.bmm.functional, Meta=linear_algebra.bmm.on_meta)
 implement("bmm.out", CPU=linear_algebra.bmm.out, Meta=linear_algebra.bmm.out)
 implement("dot", CPU=linear_algebra.dot.functional, Meta=linear_algebra.dot.on_meta)
@@ -1593,6 +1681,13 @@ implement(
 )
 implement("mv.out", CompositeExplicitAutograd=linear_algebra.matrix_vector.out)
 implement("outer", CompositeImplicitAutograd=linear_algebra.outer)
+implement("kron", CompositeImplicitAutograd=linear_algebra.kron)
+implement(
+    "kron.out",
+    CompositeImplicitAutograd=lambda self, other, out: structured.write_out(
+        invoke(functions.kron_op, self, other), [self, other], out, casts=False
+    ),
+)
 implement("outer.out", CompositeImplicitAutograd=linear_algebra.outer)
 implement(
     "inner",

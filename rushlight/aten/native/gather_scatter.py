@@ -770,3 +770,22 @@ def repeat(self: Tensor, repeats: Sequence[int]) -> Tensor:
     if not self.is_meta:
         out._array[...] = np.tile(self._array, tuple(repeats))
     return out
+
+
+def take_along_dim(self: Tensor, indices: Tensor, dim: int | None) -> Tensor:
+    """`gather` with indices that are broadcast in all other dimensions. Without `dim`, from all elements.
+    Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `take_along_dim`."""
+    if indices.dtype is not int64:
+        raise RuntimeError(f"torch.take_along_dim(): dtype of indices should be Long but got {indices.dtype.type_name}")
+    if dim is None:
+        return self.reshape(-1).gather(0, indices.reshape(-1))
+    if self.dim() != indices.dim():
+        raise RuntimeError(
+            "torch.take_along_dim(): input and indices should have the same number of dimensions, "
+            f"but got {self.dim()} dimensions for input, and {indices.dim()} dimensions for indices"
+        )
+    dim = wrap_dim(dim, self.dim())
+    others = [[1 if i == dim else size for i, size in enumerate(x.shape)] for x in (self, indices)]
+    sizes = infer_size(*others)
+    wide = [x.expand([*sizes[:dim], x.shape[dim], *sizes[dim + 1 :]]) for x in (self, indices)]
+    return wide[0].gather(dim, wide[1])

@@ -327,6 +327,31 @@ def outer(self: Tensor, vec2: Tensor, out: Tensor | None = None) -> Tensor:
     return functions.mul(self.reshape(self.numel(), 1), vec2, out=out)
 
 
+def kron(self: Tensor, other: Tensor) -> Tensor:
+    """The Kronecker product: each element of `self` times the whole of `other`, as blocks."""
+    count = max(self.dim(), other.dim())
+    left, right = ((1,) * (count - x.dim()) + tuple(x.shape) for x in (self, other))
+    blocks = (
+        self.reshape([size for one in left for size in (one, 1)]),
+        other.reshape([size for one in right for size in (1, one)]),
+    )
+    return (blocks[0] * blocks[1]).reshape([a * b for a, b in zip(left, right)])
+
+
+def addbmm(self: Tensor, batch1: Tensor, batch2: Tensor, beta: Scalar, alpha: Scalar) -> Tensor:
+    """The sum of the products of two batches is one product of longer matrices."""
+    for name, batch in ("batch1", batch1), ("batch2", batch2):
+        if batch.dim() != 3:
+            raise RuntimeError(f"{name} must be a 3D tensor")
+    if batch1.shape[0] != batch2.shape[0]:
+        sizes = f"got {batch1.shape[0]} and {batch2.shape[0]}"
+        raise RuntimeError(f"batch1 and batch2 must have same number of batches, {sizes}")
+    if batch1.shape[2] != batch2.shape[1]:
+        sizes = [f"{x.shape[1]}x{x.shape[2]}" for x in (batch1, batch2)]
+        raise RuntimeError(f"Incompatible matrix sizes for bmm ({sizes[0]} and {sizes[1]})")
+    return functions.addmm(self, batch1.transpose(0, 1).flatten(1), batch2.flatten(0, 1), beta=beta, alpha=alpha)
+
+
 # Norms ---------------------------------------------------------------------------------------------------------------
 
 

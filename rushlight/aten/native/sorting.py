@@ -15,7 +15,7 @@ from rushlight.aten.generated import functions
 from rushlight.aten.native.reductions import assert_not_empty, comparable, one_of_each_line, values_and_indices
 from rushlight.aten.strided import Tensor, strides_for, wrap_contiguous, wrap_dim
 from rushlight.aten.structured import Output, allocate
-from rushlight.c10.dtypes import int32, int64
+from rushlight.c10.dtypes import float32, float64, int32, int64
 from rushlight.c10.exception import warn_once
 from rushlight.c10.memory_formats import contiguous_format
 
@@ -92,6 +92,74 @@ def median(self: Tensor) -> Tensor:
     flat = np.sort(comparable(self._array), axis=None)  # NaN is last
     out._array[...] = flat[-1] if np.isnan(flat[-1]) else flat[(flat.size - 1) // 2]
     return out
+
+
+@values_and_indices(one_of_each_line("median"), dim=1)
+def nanmedian_kernels(array: np.ndarray, dim: int, keepdim: bool) -> np.ndarray:
+    """The index of the median of the elements that are not NaN."""
+    refuse_bool_median(array)
+    count = array.shape[dim] - np.isnan(array).sum(dim, keepdims=True)
+    return np.take_along_axis(stable_order(array, dim, descending=False), np.maximum(count - 1, 0) // 2, dim)
+
+
+nanmedian_dim, nanmedian_dim_out = nanmedian_kernels
+
+
+def nanmedian(self: Tensor) -> Tensor:
+    """The median of all elements that are not NaN."""
+    if self.is_meta or not self.numel():
+        return median(self)
+    return nanmedian_dim(self.reshape(self.numel()), 0, False)[0]
+
+
+INTERPOLATIONS = "linear", "lower", "higher", "midpoint", "nearest"
+
+
+def quantile_of(self: Tensor, q: float, name: str) -> Tensor:
+    if not 0 <= q <= 1:
+        raise RuntimeError(f"{name}() q must be in the range [0, 1] but got {q:g}")
+    return functions.scalar_tensor(q, dtype=self.dtype, device=self.device)
+
+
+def quantile(self: Tensor, q: Tensor, dim: int | None, keepdim: bool, interpolation: str, name: str) -> Tensor:
+    """The value below which the share `q` of a line is, between the two elements next to it. A line with NaN is NaN, or, for
+    `nanquantile`, its NaN elements are left out. Several shares are the first dimension of the result.
+    Source: `aten/src/ATen/native/Sorting.cpp`, `quantile_impl`."""
+    if not self.numel():
+        raise RuntimeError(f"{name}() input tensor must be non-empty")
+    if q.dim() > 1:
+        raise RuntimeError(f"{name}() q must be a scalar or 1D tensor")
+    if self.dtype not in (float32, float64):
+        raise RuntimeError(f"{name}() input tensor must be either float or double dtype")
+    if self.dtype is not q.dtype:
+        raise RuntimeError(f"{name}() q tensor must be same dtype as the input tensor")
+    if interpolation not in INTERPOLATIONS:
+        allowed = f"one of {', '.join(INTERPOLATIONS[:-1])} or {INTERPOLATIONS[-1]}"
+        raise RuntimeError(f"{name}() interpolation must be {allowed}, but got {interpolation}")
+    if not self.is_meta and not ((q >= 0) & (q <= 1)).all():
+        raise RuntimeError(f"{name}() q values must be in the range [0, 1]")
+    wrapped = None if dim is None or not self.dim() else wrap_dim(dim, self.dim())
+    lines = self.flatten().unsqueeze(0) if wrapped is None else self.unsqueeze(-1).transpose(wrapped, -1)
+    ordered = lines.sort().values  # NaN is last
+    unknown = ordered.isnan()
+    if name == "quantile":
+        rank = q * (ordered.shape[-1] - 1)
+        rank = functions.where(unknown.any(-1, True), functions.full_like(rank, ordered.shape[-1] - 1), rank)
+    else:
+        rank = (q * ((~unknown).sum(-1, True) - 1)).clamp(min=0)
+    rank = rank.round() if interpolation == "nearest" else rank.ceil() if interpolation == "higher" else rank
+    rank = rank.floor() if interpolation == "lower" else rank
+    below = rank.long()
+    values = ordered.gather(-1, below)
+    if interpolation in ("linear", "midpoint"):
+        weight = functions.full_like(rank, 0.5) if interpolation == "midpoint" else rank - below
+        values = functions.lerp(values, ordered.gather(-1, rank.ceil().long()), weight)
+    values = values.movedim(-1, 0)  # the shares come first
+    if wrapped is None:
+        values = values.reshape([q.numel(), *([1] * self.dim() if keepdim else [])])
+    elif not keepdim:
+        values = values.squeeze(wrapped + 1)
+    return values if q.dim() else values.squeeze(0)
 
 
 def refuse_bool_median(array: np.ndarray) -> None:

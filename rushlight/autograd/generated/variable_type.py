@@ -77,24 +77,25 @@ from rushlight.aten.generated.functions import (
     min_dim_min_op, min_dim_op, min_op, min_unary_out_op, minimum_op, minimum_out_op, mish__op, mish_op, mish_out_op,
     mm_op, mm_out_op, mode_op, mode_values_op, mse_loss_backward_grad_input_op, mse_loss_backward_op, mse_loss_op,
     mse_loss_out_op, mul_Scalar_op, mul_Tensor_op, mul__Tensor_op, mul_out_op, multi_margin_loss_op, multinomial_out_op,
-    mv_op, mv_out_op, mvlgamma_op, nan_to_num__op, nan_to_num_op, nan_to_num_out_op, nansum_op, nansum_out_op,
-    native_batch_norm_op, native_layer_norm_op, ne_Tensor_out_op, ne__Tensor_op, neg__op, neg_op, neg_out_op,
-    nll_loss2d_backward_op, nll_loss2d_forward_op, nll_loss_backward_grad_input_op, nll_loss_backward_op,
-    nll_loss_forward_op, nonzero_out_op, norm_ScalarOpt_dim_op, normal_Tensor_Tensor_op, normal_Tensor_Tensor_out_op,
-    normal_Tensor_float_op, normal_Tensor_float_out_op, normal__op, normal_float_Tensor_op, normal_float_Tensor_out_op,
-    normal_float_float_out_op, normal_functional_op, ones_out_op, permute_op, pixel_shuffle_op, pixel_shuffle_out_op,
-    pixel_unshuffle_op, pixel_unshuffle_out_op, polygamma__op, polygamma_op, polygamma_out_op, pow_Scalar_op,
-    pow_Scalar_out_op, pow_Tensor_Scalar_op, pow_Tensor_Scalar_out_op, pow_Tensor_Tensor_op, pow_Tensor_Tensor_out_op,
-    pow__Scalar_op, pow__Tensor_op, prod_dim_int_op, prod_int_out_op, prod_op, prod_out_op, rad2deg__op, rad2deg_op,
-    rad2deg_out_op, rand_out_op, randint_generator_out_op, randint_low_generator_out_op, randint_low_out_op,
-    randint_out_op, random__from_op, random__op, random__to_op, random_from_op, random_op, random_to_op,
-    randperm_generator_out_op, randperm_out_op, reciprocal__op, reciprocal_op, reciprocal_out_op,
-    reflection_pad1d_backward_grad_input_op, reflection_pad1d_backward_op, reflection_pad1d_op, reflection_pad1d_out_op,
-    reflection_pad2d_backward_grad_input_op, reflection_pad2d_backward_op, reflection_pad2d_op, reflection_pad2d_out_op,
-    reflection_pad3d_backward_grad_input_op, reflection_pad3d_backward_op, reflection_pad3d_op, reflection_pad3d_out_op,
-    relu__op, relu_op, remainder_Scalar_op, remainder_Scalar_out_op, remainder_Tensor_op, remainder_Tensor_out_op,
-    remainder__Scalar_op, remainder__Tensor_op, renorm__op, renorm_op, renorm_out_op, repeat_interleave_Tensor_op,
-    repeat_op, replication_pad1d_backward_grad_input_op, replication_pad1d_backward_op, replication_pad1d_op,
+    mv_op, mv_out_op, mvlgamma_op, nan_to_num__op, nan_to_num_op, nan_to_num_out_op, nanmedian_dim_op,
+    nanmedian_dim_values_op, nanmedian_op, nansum_op, nansum_out_op, native_batch_norm_op, native_layer_norm_op,
+    ne_Tensor_out_op, ne__Tensor_op, neg__op, neg_op, neg_out_op, nll_loss2d_backward_op, nll_loss2d_forward_op,
+    nll_loss_backward_grad_input_op, nll_loss_backward_op, nll_loss_forward_op, nonzero_out_op, norm_ScalarOpt_dim_op,
+    normal_Tensor_Tensor_op, normal_Tensor_Tensor_out_op, normal_Tensor_float_op, normal_Tensor_float_out_op,
+    normal__op, normal_float_Tensor_op, normal_float_Tensor_out_op, normal_float_float_out_op, normal_functional_op,
+    ones_out_op, permute_op, pixel_shuffle_op, pixel_shuffle_out_op, pixel_unshuffle_op, pixel_unshuffle_out_op,
+    polygamma__op, polygamma_op, polygamma_out_op, pow_Scalar_op, pow_Scalar_out_op, pow_Tensor_Scalar_op,
+    pow_Tensor_Scalar_out_op, pow_Tensor_Tensor_op, pow_Tensor_Tensor_out_op, pow__Scalar_op, pow__Tensor_op,
+    prod_dim_int_op, prod_int_out_op, prod_op, prod_out_op, rad2deg__op, rad2deg_op, rad2deg_out_op, rand_out_op,
+    randint_generator_out_op, randint_low_generator_out_op, randint_low_out_op, randint_out_op, random__from_op,
+    random__op, random__to_op, random_from_op, random_op, random_to_op, randperm_generator_out_op, randperm_out_op,
+    reciprocal__op, reciprocal_op, reciprocal_out_op, reflection_pad1d_backward_grad_input_op,
+    reflection_pad1d_backward_op, reflection_pad1d_op, reflection_pad1d_out_op, reflection_pad2d_backward_grad_input_op,
+    reflection_pad2d_backward_op, reflection_pad2d_op, reflection_pad2d_out_op, reflection_pad3d_backward_grad_input_op,
+    reflection_pad3d_backward_op, reflection_pad3d_op, reflection_pad3d_out_op, relu__op, relu_op, remainder_Scalar_op,
+    remainder_Scalar_out_op, remainder_Tensor_op, remainder_Tensor_out_op, remainder__Scalar_op, remainder__Tensor_op,
+    renorm__op, renorm_op, renorm_out_op, repeat_interleave_Tensor_op, repeat_op,
+    replication_pad1d_backward_grad_input_op, replication_pad1d_backward_op, replication_pad1d_op,
     replication_pad1d_out_op, replication_pad2d_backward_grad_input_op, replication_pad2d_backward_op,
     replication_pad2d_op, replication_pad2d_out_op, replication_pad3d_backward_grad_input_op,
     replication_pad3d_backward_op, replication_pad3d_op, replication_pad3d_out_op, resize__op, roll_op, rot90_op,
@@ -4208,6 +4209,48 @@ class MedianBackward0(Node):
 
     def release_variables(node):
         node.saved_result = node.saved_self = None
+        node.released = True
+
+
+class NanmedianBackward0(Node):
+    saved_result = saved_self = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_result, node.saved_self])
+            return (None,)
+        result = unpack(node, node.saved_result)
+        self = unpack(node, node.saved_self)
+        return (evenly_distribute_backward(grad, self, result),)
+
+    def release_variables(node):
+        node.saved_result = node.saved_self = None
+        node.released = True
+
+
+class NanmedianBackward1(Node):
+    saved_indices = None
+    _saved_indices, _raw_saved_indices = tensor_getters("saved_indices")
+    _saved_dim = int_getter("dim")
+    _saved_keepdim = value_getter("keepdim")
+    _saved_self_sym_sizes = value_getter("self_shape")
+
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
+            unpack(node, [node.saved_indices])
+            return (None,)
+        grad = grads[0]
+        indices = unpack(node, node.saved_indices)
+        return (
+            functions.value_selecting_reduction_backward(
+                grad, node.dim, detach_result(indices), node.self_shape, node.keepdim
+            ),
+        )
+
+    def release_variables(node):
+        node.saved_indices = None
         node.released = True
 
 
@@ -11803,6 +11846,38 @@ def median(key_set, self):
     return result
 
 
+def nanmedian(key_set, self):
+    if not local.grad_enabled or self._autograd is self._base is None:
+        return nanmedian_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return nanmedian_op.below[key_set](self)
+    node = NanmedianBackward0()
+    node.next_edges = edges
+    node.saved_self = save(self)
+    result = call_below(nanmedian_op.below[key_set], self)
+    set_history(result, node)
+    node.saved_result = save(result, True)
+    return result
+
+
+def nanmedian_dim(key_set, self, dim, keepdim):
+    if not local.grad_enabled or self._autograd is self._base is None:
+        return nanmedian_dim_op.below[key_set](self, dim, keepdim)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return nanmedian_dim_op.below[key_set](self, dim, keepdim)
+    node = NanmedianBackward1()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    node.dim = dim
+    node.keepdim = keepdim
+    result = call_below(nanmedian_dim_op.below[key_set], self, dim, keepdim)
+    set_history(result, node)
+    node.saved_indices = save(result[1], True)
+    return result
+
+
 def median_dim(key_set, self, dim, keepdim):
     if not local.grad_enabled or self._autograd is self._base is None:
         return median_dim_op.below[key_set](self, dim, keepdim)
@@ -14037,19 +14112,19 @@ AUTOGRAD = {
     masked_scatter_, masked_scatter_backward_op: masked_scatter_backward, masked_select_op: masked_select,
     scatter_reduce_two_op: scatter_reduce_two, scatter_reduce__two_op: scatter_reduce__two, _linalg_svd_op: _linalg_svd,
     linalg_inv_ex_op: linalg_inv_ex, trace_op: trace, linalg_vector_norm_op: linalg_vector_norm, norm_ScalarOpt_dim_op:
-    norm_ScalarOpt_dim, _cdist_forward_op: _cdist_forward, median_op: median, median_dim_op: median_dim, sort_op: sort,
-    sort_stable_op: sort_stable, topk_op: topk, unique_consecutive_op: unique_consecutive, unique_dim_op: unique_dim,
-    _unique2_op: _unique2, addmm_op: addmm, addmm__op: addmm_, baddbmm_op: baddbmm, baddbmm__op: baddbmm_, bmm_op: bmm,
-    dot_op: dot, mm_op: mm, mv_op: mv, convolution_op: convolution, convolution_backward_op: convolution_backward,
-    constant_pad_nd_op: constant_pad_nd, reflection_pad1d_op: reflection_pad1d, reflection_pad1d_backward_op:
-    reflection_pad1d_backward, reflection_pad2d_op: reflection_pad2d, reflection_pad2d_backward_op:
-    reflection_pad2d_backward, reflection_pad3d_op: reflection_pad3d, reflection_pad3d_backward_op:
-    reflection_pad3d_backward, replication_pad1d_op: replication_pad1d, replication_pad1d_backward_op:
-    replication_pad1d_backward, replication_pad2d_op: replication_pad2d, replication_pad2d_backward_op:
-    replication_pad2d_backward, replication_pad3d_op: replication_pad3d, replication_pad3d_backward_op:
-    replication_pad3d_backward, _adaptive_avg_pool2d_op: _adaptive_avg_pool2d, _adaptive_avg_pool2d_backward_op:
-    _adaptive_avg_pool2d_backward, avg_pool2d_op: avg_pool2d, avg_pool2d_backward_op: avg_pool2d_backward,
-    max_pool2d_with_indices_op: max_pool2d_with_indices, max_pool2d_with_indices_backward_op:
+    norm_ScalarOpt_dim, _cdist_forward_op: _cdist_forward, median_op: median, nanmedian_op: nanmedian, nanmedian_dim_op:
+    nanmedian_dim, median_dim_op: median_dim, sort_op: sort, sort_stable_op: sort_stable, topk_op: topk,
+    unique_consecutive_op: unique_consecutive, unique_dim_op: unique_dim, _unique2_op: _unique2, addmm_op: addmm,
+    addmm__op: addmm_, baddbmm_op: baddbmm, baddbmm__op: baddbmm_, bmm_op: bmm, dot_op: dot, mm_op: mm, mv_op: mv,
+    convolution_op: convolution, convolution_backward_op: convolution_backward, constant_pad_nd_op: constant_pad_nd,
+    reflection_pad1d_op: reflection_pad1d, reflection_pad1d_backward_op: reflection_pad1d_backward, reflection_pad2d_op:
+    reflection_pad2d, reflection_pad2d_backward_op: reflection_pad2d_backward, reflection_pad3d_op: reflection_pad3d,
+    reflection_pad3d_backward_op: reflection_pad3d_backward, replication_pad1d_op: replication_pad1d,
+    replication_pad1d_backward_op: replication_pad1d_backward, replication_pad2d_op: replication_pad2d,
+    replication_pad2d_backward_op: replication_pad2d_backward, replication_pad3d_op: replication_pad3d,
+    replication_pad3d_backward_op: replication_pad3d_backward, _adaptive_avg_pool2d_op: _adaptive_avg_pool2d,
+    _adaptive_avg_pool2d_backward_op: _adaptive_avg_pool2d_backward, avg_pool2d_op: avg_pool2d, avg_pool2d_backward_op:
+    avg_pool2d_backward, max_pool2d_with_indices_op: max_pool2d_with_indices, max_pool2d_with_indices_backward_op:
     max_pool2d_with_indices_backward, upsample_nearest1d_op: upsample_nearest1d, upsample_nearest1d_backward_op:
     upsample_nearest1d_backward, upsample_nearest2d_op: upsample_nearest2d, upsample_nearest2d_backward_op:
     upsample_nearest2d_backward, upsample_nearest3d_op: upsample_nearest3d, upsample_nearest3d_backward_op:
@@ -14106,9 +14181,9 @@ OUT = (
     std_correction_out_op, sum_IntList_out_op, sum_out_op, var_correction_out_op, cumprod_out_op, cummax_out_op,
     cummin_out_op, kthvalue_values_op, mode_values_op, nansum_out_op, aminmax_out_op, pixel_shuffle_out_op,
     pixel_unshuffle_out_op, take_out_op, index_copy_out_op, masked_select_out_op, scatter_reduce_two_out_op,
-    linalg_vector_norm_out_op, median_dim_values_op, sort_values_op, sort_values_stable_op, topk_values_op,
-    addmm_out_op, baddbmm_out_op, bmm_out_op, dot_out_op, linear_out_op, mm_out_op, mv_out_op, addmv_out_op,
-    addr_out_op, renorm_out_op, avg_pool2d_out_op, avg_pool2d_backward_grad_input_op,
+    linalg_vector_norm_out_op, median_dim_values_op, nanmedian_dim_values_op, sort_values_op, sort_values_stable_op,
+    topk_values_op, addmm_out_op, baddbmm_out_op, bmm_out_op, dot_out_op, linear_out_op, mm_out_op, mv_out_op,
+    addmv_out_op, addr_out_op, renorm_out_op, avg_pool2d_out_op, avg_pool2d_backward_grad_input_op,
     max_pool2d_with_indices_backward_grad_input_op, upsample_nearest1d_out_op, upsample_nearest2d_out_op,
     upsample_nearest3d_out_op, _upsample_nearest_exact1d_out_op, _upsample_nearest_exact2d_out_op,
     _upsample_nearest_exact3d_out_op, upsample_linear1d_out_op, upsample_bilinear2d_out_op, upsample_trilinear3d_out_op,
@@ -14192,9 +14267,9 @@ WRITTEN = (
     bucketize_Tensor_out_op, pixel_shuffle_out_op, pixel_unshuffle_out_op, take_out_op, index_copy__op,
     index_copy_out_op, index_fill__int_Tensor_op, index_fill__int_Scalar_op, masked_scatter__op, masked_select_out_op,
     nonzero_out_op, scatter_reduce__two_op, scatter_reduce_two_out_op, linalg_vector_norm_out_op, median_dim_values_op,
-    sort_values_op, sort_values_stable_op, topk_values_op, addmm__op, addmm_out_op, baddbmm__op, baddbmm_out_op,
-    bmm_out_op, dot_out_op, linear_out_op, mm_out_op, mv_out_op, addmv__op, addmv_out_op, addr__op, addr_out_op,
-    renorm__op, renorm_out_op, avg_pool2d_out_op, avg_pool2d_backward_grad_input_op,
+    nanmedian_dim_values_op, sort_values_op, sort_values_stable_op, topk_values_op, addmm__op, addmm_out_op,
+    baddbmm__op, baddbmm_out_op, bmm_out_op, dot_out_op, linear_out_op, mm_out_op, mv_out_op, addmv__op, addmv_out_op,
+    addr__op, addr_out_op, renorm__op, renorm_out_op, avg_pool2d_out_op, avg_pool2d_backward_grad_input_op,
     max_pool2d_with_indices_backward_grad_input_op, upsample_nearest1d_out_op, upsample_nearest2d_out_op,
     upsample_nearest3d_out_op, _upsample_nearest_exact1d_out_op, _upsample_nearest_exact2d_out_op,
     _upsample_nearest_exact3d_out_op, upsample_linear1d_out_op, upsample_bilinear2d_out_op, upsample_trilinear3d_out_op,

@@ -155,3 +155,29 @@ def test_a_sparse_gradient_is_refused_in_one_line(program):
     result = program(rl.ones(3, 3, requires_grad=True))
     with pytest.raises(NotImplementedError, match="rushlight leaves out sparse gradients"):
         result.sum().backward()
+
+
+def test_indices_are_broadcast_along_a_dimension():
+    def program(xp):
+        x = xp.tensor([[1.0, 5.0, 2.0], [8.0, 3.0, 3.0]])
+        found = [xp.take_along_dim(x, xp.tensor([[0], [1]]), 1), xp.take_along_dim(x, xp.tensor([[0, 1, 0]]), 0)]
+        return [*found, xp.take_along_dim(x, xp.tensor([4, 0])), x.take_along_dim(x.argsort(1), 1)]
+
+    agree(program)
+    agree(lambda xp: xp.take_along_dim(xp.ones(2, 3), xp.tensor([1]), 0))
+    agree(lambda xp: xp.take_along_dim(xp.ones(2, 3), xp.ones(2, 3), 0))
+
+
+def test_copies_of_views_have_no_base():
+    def program(xp):
+        x = xp.arange(6.0).reshape(2, 3).requires_grad_()
+        copies = [
+            xp.view_copy(x, (3, 2)), xp.expand_copy(x[None], (2, 2, 3)), xp.permute_copy(x, (1, 0)), xp.t_copy(x),
+            xp.narrow_copy(x, 1, 0, 2), xp.squeeze_copy(x[None]), xp.as_strided_copy(x, (2, 2), (1, 2)), xp.alias_copy(x),
+            xp.transpose_copy(x, 0, 1), xp.unsqueeze_copy(x, 0), xp.unfold_copy(x, 1, 2, 1), *xp.unbind_copy(x, 1),
+            *xp.split_with_sizes_copy(x, [1, 2], 1),
+        ]  # fmt: skip
+        sum(copy.sum() * i for i, copy in enumerate(copies)).backward()
+        return [*(copy.detach() for copy in copies), all(copy._base is None for copy in copies), x.grad]
+
+    agree(program)

@@ -213,3 +213,26 @@ def test_second_gradients_of_singular_values():
     agree(program, [[1.0, 2.0], [3.0, 4.0], [5.0, 7.0]])
     agree(lambda xp: xp.linalg.svdvals(xp.tensor([[1.0, float("nan")]])))
     agree(lambda xp: xp.linalg.svdvals(xp.ones(3)))
+
+
+def test_kronecker_products_and_sums_of_products_of_batches():
+    def matrices(xp):
+        return xp.arange(6.0).reshape(2, 3), xp.arange(12.0).reshape(2, 2, 3), xp.arange(12.0).reshape(2, 3, 2)
+
+    def kron(xp):
+        x, first, _ = matrices(xp)
+        return [xp.kron(x, xp.tensor([1.0, 2.0])), xp.kron(xp.tensor(2.0), x), xp.kron(first, x), xp.kron(x, first)]
+
+    def addbmm(xp):
+        _, first, second = matrices(xp)
+        unknown = xp.full((2, 2), float("nan"))
+        return [
+            xp.addbmm(xp.ones(2), first, second, beta=2, alpha=3),
+            xp.ones(2, 2).addbmm_(first, second),
+            xp.addbmm(unknown, first, second, beta=0),
+            xp.addbmm(xp.ones(2, 2), first[:0], second[:0]),
+        ]
+
+    agree(kron)
+    agree(addbmm)
+    agree(lambda xp: xp.addbmm(xp.ones(2, 2), matrices(xp)[1], matrices(xp)[2][:1]))

@@ -85,3 +85,45 @@ def test_order_and_einsum_are_torchs(program):
 
 def test_searchsorted_of_rows_without_elements():
     agree(lambda xp: [xp.searchsorted(xp.zeros(n, m), xp.zeros(n, k)) for n, m, k in ((0, 0, 0), (0, 3, 2), (2, 0, 2))])
+
+
+@pytest.mark.parametrize("name", ["quantile", "nanquantile"])
+@pytest.mark.parametrize("interpolation", ["linear", "lower", "higher", "midpoint", "nearest"])
+def test_the_value_below_which_a_share_of_a_line_is(name, interpolation):
+    for values in ([[3.0, 1.0, NAN], [7.0, 2.0, 5.0], [4.0, NAN, NAN]], [[1.0, 5.0, 2.0], [8.0, 3.0, 3.0]], 3.0):
+        for dim in (None, 0, -1):
+            for keepdim in (False, True):
+                for share in (lambda xp: 0.3, lambda xp: xp.tensor(0.5), lambda xp: xp.tensor([0.0, 0.25, 1.0])):
+                    agree(
+                        lambda xp: getattr(xp, name)(
+                            xp.tensor(values), share(xp), dim, keepdim, interpolation=interpolation
+                        ).tolist()
+                    )
+
+
+def test_shares_that_are_none_are_refused():
+    def program(xp, x, share, **options):
+        xp.quantile(x(xp), share(xp), **options)
+
+    for x, share, options in (
+        (lambda xp: xp.ones(2), lambda xp: 2.0, {}),
+        (lambda xp: xp.ones(2), lambda xp: xp.tensor([2.0]), {}),
+        (lambda xp: xp.ones(2), lambda xp: xp.ones(1, 1), {}),
+        (lambda xp: xp.ones(0), lambda xp: 0.5, {}),
+        (lambda xp: xp.ones(2).double(), lambda xp: xp.tensor(0.5), {}),
+        (lambda xp: xp.ones(2, dtype=xp.int64), lambda xp: 0.5, {}),
+        (lambda xp: xp.ones(2), lambda xp: 0.5, {"interpolation": "other"}),
+    ):
+        agree(program, x, share) if not options else agree(lambda xp: program(xp, x, share, **options))
+
+
+def test_the_median_without_nan_and_the_gradients_of_medians_and_shares():
+    values = [[3.0, 1.0, NAN, 2.0], [5.0, 4.0, 4.0, 9.0]]
+    agree(lambda xp: xp.tensor(values).nanmedian())
+    agree(lambda xp: xp.tensor([[NAN, NAN]]).nanmedian(1).values)
+    agree(lambda xp: [both(xp.tensor(values).nanmedian(dim, keepdim)) for dim in (0, 1) for keepdim in (False, True)])
+    agree(lambda xp: [xp.tensor([3, 1, 2]).nanmedian(), xp.zeros(0).nanmedian(), both(xp.tensor(3.0).nanmedian(0))])
+    agree(lambda xp: xp.zeros(0, 3).nanmedian(0))
+    agree(lambda xp: gradient(xp, lambda x: x.quantile(xp.tensor([0.3, 0.5], dtype=xp.float64), 1), 2, 3, 4))
+    agree(lambda xp: gradient(xp, lambda x: x.nanmedian(1).values, 2, 3, 4))
+    agree(lambda xp: gradient(xp, lambda x: x.nanmedian(), 2, 3, 4))
