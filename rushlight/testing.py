@@ -1,6 +1,6 @@
-"""Whether tensors and numbers are close: `assert_close`.
+"""Whether tensors and numbers are close, and a text has what it should: `assert_close`, `FileCheck`.
 
-In PyTorch: `torch/testing/_comparison.py`. Left out: sparse and quantized tensors.
+In PyTorch: `torch/testing/_comparison.py`, `torch/csrc/jit/testing/file_check.cpp`. Left out: sparse and quantized tensors.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rushlight.aten.native.creation import as_tensor
 from rushlight.aten.strided import Tensor
 from rushlight.c10.dtypes import bfloat16, bool_, float16, float32, float64, int64, promote_any
 
-__all__ = ["assert_close"]
+__all__ = ["FileCheck", "assert_close"]
 
 TOLERANCES = {
     float16: (1e-3, 1e-5),
@@ -92,3 +92,50 @@ def _difference(a: Tensor, b: Tensor, close: Tensor, rtol: float, atol: float) -
             line = f"Greatest {line[0].lower()}{line[1:]} at index {tuple(map(int, index))}"
         lines.append(line if are_exact else f"{line} (up to {allowed} allowed)")
     return "\n".join(lines)
+
+
+class FileCheck:
+    """Checks that a text has other texts in an order.
+
+    >>> FileCheck().check("mul").check_not("sub").check("add").check_count("x", 2, exactly=True).run("mul add x x")
+
+    Source: `torch/csrc/jit/testing/file_check.cpp`.
+    """
+
+    def __init__(self) -> None:
+        self.steps: list[tuple[str, int, bool]] = []  # a text, how often it is there, and whether not more often
+
+    def check(self, test_string: str) -> FileCheck:
+        return self.check_count(test_string, 1)
+
+    def check_count(self, test_string: str, count: int, exactly: bool = False) -> FileCheck:
+        self.steps.append((test_string, count, exactly))
+        return self
+
+    def check_not(self, test_string: str) -> FileCheck:
+        """The text is not between the texts before and after it."""
+        return self.check_count(test_string, 0, exactly=True)
+
+    def run(self, checks_file: str) -> None:
+        """RuntimeError unless the text passes all checks."""
+        position, absent = 0, list[str]()
+        for wanted, count, exactly in [*self.steps, ("", 1, False)]:
+            start = position
+            if not count:
+                absent.append(wanted)
+                continue
+            for _ in range(count):
+                found = checks_file.find(wanted, position) if wanted else len(checks_file)
+                if found < 0:
+                    raise RuntimeError(
+                        f'Expected to find "{wanted}" but did not find it\nSearched string:\n{checks_file}'
+                    )
+                between, position = checks_file[position:found], found + len(wanted)
+                refused = next((text for text in absent if text in between), None)
+                if refused is not None:
+                    raise RuntimeError(
+                        f'Expected to not find "{refused}" but found it\nSearched string:\n{checks_file}'
+                    )
+                absent = []
+            if exactly and checks_file.count(wanted, start) != count:
+                raise RuntimeError(f'Expected to not find "{wanted}" but found it\nSearched string:\n{checks_file}')

@@ -14,7 +14,7 @@ from rushlight.library import invoke, through_table
 
 __all__ = [
     "_assert", "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_tensors", "cdist", "einsum",
-    "is_complex", "is_floating_point", "is_tensor", "meshgrid", "nonzero", "norm", "numel", "tensordot", "unique",
+    "is_complex", "is_floating_point", "is_tensor", "meshgrid", "nonzero", "norm", "numel", "tensordot", "typename", "unique",
     "unique_consecutive",
 ]  # fmt: skip
 
@@ -27,6 +27,15 @@ def _assert(condition: Any, message: str) -> None:
 
 
 _assert.__module__ = "rushlight"  # where generated code finds it
+
+
+def typename(obj: Any, /) -> str:
+    """The name of an object, or of its class, with its module. Source: `torch/__init__.py`, `typename`."""
+    if isinstance(obj, Tensor):
+        return obj.type()
+    named = obj if hasattr(obj, "__qualname__") or hasattr(obj, "__name__") else type(obj)
+    module, name = getattr(named, "__module__", None) or "", getattr(named, "__qualname__", None) or named.__name__
+    return name if module in ("", "builtins") else f"{module}.{name}"
 
 
 def is_tensor(obj: Any, /) -> bool:

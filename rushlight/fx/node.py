@@ -323,7 +323,7 @@ class Node:
             kind = f'Tensor "{DTYPE_ABBREVIATIONS[value.dtype.name]}{sizes}{strides}{value.device}"'
         return (
             f"%{self.name} : {kind}{users} = {self.op}[target={pretty_target(self.target)}]"
-            f"(args = {format_arg(self.args)}, kwargs = {format_arg(self.kwargs)})"
+            f"(args = {_format_arg(self.args)}, kwargs = {_format_arg(self.kwargs)})"
         )
 
 
@@ -439,15 +439,17 @@ def type_repr(kind: Any) -> str:
     return kind.__name__ if isinstance(kind, FunctionType) else repr(kind)
 
 
-def format_arg(arg: Any) -> str:
+def _format_arg(arg: Any) -> str:
     """An argument as `print(graph)` shows it: nodes with a `%`, strings without quotes."""
     match arg:
         case list():
-            return f"[{', '.join(map(format_arg, arg))}]"
+            return f"[{', '.join(map(_format_arg, arg))}]"
+        case tuple() if hasattr(arg, "_custom_fx_repr_fn"):
+            return arg._custom_fx_repr_fn()
         case tuple():
-            return f"({', '.join(map(format_arg, arg))}{',' if len(arg) == 1 else ''})"
+            return f"({', '.join(map(_format_arg, arg))}{',' if len(arg) == 1 else ''})"
         case dict():
-            return f"{{{', '.join(f'{key}: {format_arg(value)}' for key, value in arg.items())}}}"
+            return f"{{{', '.join(f'{key}: {_format_arg(value)}' for key, value in arg.items())}}}"
         case Node():
             return f"%{arg}"
         case _:

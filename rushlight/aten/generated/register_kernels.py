@@ -1267,19 +1267,19 @@ implement(
 implement(
     "searchsorted.Tensor",
     CompositeExplicitAutograd=lambda sorted_sequence, self, out_int32, right, side, sorter: sorting.searchsorted(
-        sorted_sequence, self, out_int32, right or side == "right", sorter
+        sorted_sequence, self, out_int32, right, sorter, side
     ),
 )
 implement(
     "searchsorted.Scalar",
     CompositeExplicitAutograd=lambda sorted_sequence, self, out_int32, right, side, sorter: sorting.searchsorted(
-        sorted_sequence, functions.full((), self), out_int32, right or side == "right", sorter
+        sorted_sequence, functions.full((), self), out_int32, right, sorter, side
     ),
 )
 implement(
     "bucketize.Tensor",
-    CompositeExplicitAutograd=lambda self, boundaries, out_int32, right: sorting.searchsorted(
-        boundaries, self, out_int32, right, None
+    CompositeExplicitAutograd=lambda self, boundaries, out_int32, right: sorting.bucketize(
+        boundaries, self, out_int32, right
     ),
 )
 implement(
@@ -1293,8 +1293,8 @@ implement(
 )
 implement(
     "bucketize.Scalar",
-    CompositeExplicitAutograd=lambda self, boundaries, out_int32, right: sorting.searchsorted(
-        boundaries, functions.full((), self), out_int32, right, None
+    CompositeExplicitAutograd=lambda self, boundaries, out_int32, right: sorting.bucketize(
+        boundaries, functions.full((), self), out_int32, right
     ),
 )
 implement("msort", CompositeImplicitAutograd=lambda self: self.sort(0)[0])

@@ -787,5 +787,6 @@ def take_along_dim(self: Tensor, indices: Tensor, dim: int | None) -> Tensor:
     dim = wrap_dim(dim, self.dim())
     others = [[1 if i == dim else size for i, size in enumerate(x.shape)] for x in (self, indices)]
     sizes = infer_size(*others)
+    indices = functions.where(indices < 0, indices + self.shape[dim], indices)
     wide = [x.expand([*sizes[:dim], x.shape[dim], *sizes[dim + 1 :]]) for x in (self, indices)]
     return wide[0].gather(dim, wide[1])

@@ -253,12 +253,45 @@ def mode(self: Tensor, dim: int, keepdim: bool) -> tuple[Tensor, ...]:
     return tuple(x if keepdim else x.squeeze(dim) for x in results)
 
 
-def searchsorted(edges: Tensor, self: Tensor, out_int32: bool, right: bool, sorter: Tensor | None) -> Tensor:
-    """Where each element belongs in the sorted rows of `edges`, before equal ones or, if `right`, after them."""
-    if edges.dim() != 1 and edges.shape[:-1] != self.shape[:-1]:
-        raise RuntimeError(
-            "searchsorted: all sizes of the boundaries and of the values but the last should be the same"
-        )
+def check_searchsorted(edges: Tensor, self: Tensor, right: bool, side: str | None, sorter: Tensor | None) -> None:
+    """Source: `aten/src/ATen/native/BucketizationUtils.h`, `searchsorted_pre_check`."""
+    problem = ""
+    if side not in (None, "left", "right"):
+        problem = f"side can only be 'left' or 'right' but got {side}"
+    elif side == "left" and right:
+        problem = "side and right can't be set to opposites, got side of left while right was True"
+    elif sorter is not None and sorter.shape != edges.shape:
+        got = f"boundary tensor {list(edges.shape)}and got sorter tensor {list(sorter.shape)}"
+        problem = f"boundary and sorter must have the same size, but got {got}"
+    elif sorter is not None and sorter.dtype is not int64:
+        problem = f"sorter must be a tensor of long dtype but got dtype {sorter.dtype.type_name}"
+    elif sorter is not None and sorter.numel() and not ((sorter >= 0) & (sorter < sorter.shape[-1])).all():
+        problem = "sorter index out of range"
+    elif not self.dim() and edges.dim() > 1:
+        got = f"boundaries tensor dim({edges.dim()}) and input value's dim(0) numel(1)"
+        problem = f"input value can be a scalar only when boundaries tensor dimension is 1, but we got {got}"
+    elif not edges.dim():
+        problem = "boundaries tensor should have positive dimension, but got 0 dimension"
+    elif edges.dim() != 1 and edges.shape[:-1] != self.shape[:-1]:
+        got = f"boundaries tensor {list(edges.shape)} and input value tensor {list(self.shape)}"
+        rule = "1 dimension or the first N-1 dimensions of boundaries tensor and input value tensor must match"
+        problem = f"boundaries tensor should be {rule}, but we got {got}"
+    if problem:
+        raise RuntimeError(f"torch.searchsorted(): {problem}")
+
+
+def bucketize(edges: Tensor, self: Tensor, out_int32: bool, right: bool) -> Tensor:
+    if edges.dim() != 1:
+        raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({edges.dim()})")
+    return searchsorted(edges, self, out_int32, right, None, None)
+
+
+def searchsorted(
+    edges: Tensor, self: Tensor, out_int32: bool, right: bool, sorter: Tensor | None, side: str | None
+) -> Tensor:
+    """Where each element belongs in the sorted rows of `edges`, before equal ones or, if `right` or `side` say so, after them."""
+    check_searchsorted(edges, self, right, side, sorter)
+    right = right or side == "right"
     for name, tensor in (("input value", self), ("boundary", edges), ("sorter", sorter)):
         if not (tensor is None or tensor.is_contiguous()):
             warn_once(
@@ -267,13 +300,13 @@ def searchsorted(edges: Tensor, self: Tensor, out_int32: bool, right: bool, sort
                 "This message will only appear once per program."
             )
     edges = edges if sorter is None else edges.gather(-1, sorter)
-    side: Any = "right" if right else "left"
+    where: Any = "right" if right else "left"
     rows, values = edges._array, self._array
     if edges.dim() == 1:
-        found = np.searchsorted(rows, values, side)
+        found = np.searchsorted(rows, values, where)
     else:
         count = math.prod(rows.shape[:-1])
         pairs = zip(rows.reshape(count, rows.shape[-1]), values.reshape(count, values.shape[-1]))
-        found = np.array([np.searchsorted(row, wanted, side) for row, wanted in pairs]).reshape(values.shape)
+        found = np.array([np.searchsorted(row, wanted, where) for row, wanted in pairs]).reshape(values.shape)
     kind = int32 if out_int32 else int64
     return wrap_contiguous(np.asarray(found, kind.numpy), kind)

@@ -143,7 +143,7 @@ def differences(ours, theirs):
 DELIBERATE = [
     ("module", r".*:.*", "a method may be inherited, from a class that PyTorch does not have"),
     ("module", r"torch\.(functional\.)?\w+", "functions of `torch` itself are in the modules of their operators"),
-    ("module", r".*\.(SDPBackend|SavedTensor|AcceleratorError|ProfilerActivity|ReduceOp)", "in PyTorch, C++ defines it"),
+    ("module", r".*\.(SDPBackend|SavedTensor|AcceleratorError|ProfilerActivity|ReduceOp|FileCheck)", "in PyTorch, C++ defines it"),
     ("module", r"torch\.(utils\.data|ao\.nn\.quantized|library|export)\..*", "in PyTorch, it is in another private module"),
     ("name", r".*:.*", "a method may be an operator, or made from a table"),
     ("name", r"torch\.(functional|distributions\.\w+)", "several modules of PyTorch are one module"),

@@ -2,6 +2,7 @@
 
 import operator
 import pickle
+from collections import namedtuple
 
 import pytest
 import torch
@@ -10,6 +11,7 @@ from both import FRAMEWORKS, agree
 import rushlight as rl
 
 annotate = None  # for rewritten programs, set by the test
+Point = namedtuple("Point", ["x", "y"])
 
 
 def module_of(xp, path):
@@ -298,3 +300,15 @@ def test_assertions_are_not_dead_code():
 def test_a_pickle_of_a_module_with_operators_runs():
     module = rl.fx.symbolic_trace(lambda x: rl.ops.aten.sigmoid(x) + 1)
     assert pickle.loads(pickle.dumps(module))(rl.zeros(1)).item() == 1.5
+
+
+def test_arguments_are_shown_as_their_class_says():
+    class Named(Point):
+        def _custom_fx_repr_fn(self):
+            return f"Named {self.x}"
+
+    def program(xp):
+        graph = xp.fx.Graph()
+        return module_of(xp, "fx.node")._format_arg([Point(graph.placeholder("x"), 1.5), (1,), Named(1, 2)])
+
+    agree(program)

@@ -1,7 +1,7 @@
 """Order, medians, unique elements and `einsum`, where torch's sample inputs say nothing: NaN, ties, errors, gradients."""
 
 import pytest
-from both import agree
+from both import FRAMEWORKS, agree
 from sweep import in_one_test
 
 NAN, INF = float("nan"), float("inf")
@@ -127,3 +127,23 @@ def test_the_median_without_nan_and_the_gradients_of_medians_and_shares():
     agree(lambda xp: gradient(xp, lambda x: x.quantile(xp.tensor([0.3, 0.5], dtype=xp.float64), 1), 2, 3, 4))
     agree(lambda xp: gradient(xp, lambda x: x.nanmedian(1).values, 2, 3, 4))
     agree(lambda xp: gradient(xp, lambda x: x.nanmedian(), 2, 3, 4))
+
+
+def test_arguments_of_searchsorted_that_do_not_fit_are_refused_with_torchs_words():
+    for wrong in (
+        lambda xp: xp.searchsorted(xp.zeros(2, 2, 3), xp.zeros(3, 2)),
+        lambda xp: xp.searchsorted(xp.tensor(1.0), xp.zeros(3, 3)),
+        lambda xp: xp.searchsorted(xp.zeros(2, 3), 1.0),
+        lambda xp: xp.bucketize(xp.zeros(2, 3), xp.zeros(2, 3)),
+        lambda xp: xp.searchsorted(xp.zeros(3), xp.zeros(3), sorter=xp.zeros(2, dtype=xp.int64)),
+        lambda xp: xp.searchsorted(xp.zeros(3), xp.zeros(3), sorter=xp.zeros(3)),
+        lambda xp: xp.searchsorted(xp.zeros(3), xp.zeros(3), sorter=xp.tensor([0, 1, 5])),
+        lambda xp: xp.searchsorted(xp.zeros(3), xp.zeros(3), side="left", right=True),
+        lambda xp: xp.searchsorted(xp.zeros(3), xp.zeros(3), side="other"),
+    ):
+        errors = []
+        for xp in FRAMEWORKS:
+            with pytest.raises(RuntimeError) as error:
+                wrong(xp)
+            errors.append(str(error.value))
+        assert errors[0] == errors[1]
