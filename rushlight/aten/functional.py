@@ -10,7 +10,7 @@ from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor, add_attributes
 from rushlight.c10.dtypes import Scalar, as_dtype, dtype
 from rushlight.c10.schema import NUMBERS
-from rushlight.library import invoke, through_table
+from rushlight.library import OpOverload, invoke, through_table
 
 __all__ = [
     "_assert", "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_tensors", "cdist", "einsum",
@@ -33,6 +33,8 @@ def typename(obj: Any, /) -> str:
     """The name of an object, or of its class, with its module. Source: `torch/__init__.py`, `typename`."""
     if isinstance(obj, Tensor):
         return obj.type()
+    if isinstance(obj, OpOverload):
+        return f"{Tensor.__module__.partition('.')[0]}._ops.{obj.schema.namespace}.{obj.full_name}"
     named = obj if hasattr(obj, "__qualname__") or hasattr(obj, "__name__") else type(obj)
     module, name = getattr(named, "__module__", None) or "", getattr(named, "__qualname__", None) or named.__name__
     return name if module in ("", "builtins") else f"{module}.{name}"

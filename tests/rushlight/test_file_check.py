@@ -39,4 +39,5 @@ def test_a_text_passes_the_checks_that_it_passes_in_torch(name):
 def test_the_name_of_an_object_has_its_module():
     for value in (int, 3, pytest.raises, "text", len):
         agree(lambda xp: xp.typename(value))
+    agree(lambda xp: xp.typename(xp.ops.aten.add.Tensor).replace("rushlight", "torch"))
     agree(lambda xp: [xp.typename(xp.zeros(1)), xp.typename(xp.zeros(1, dtype=xp.int64))])
