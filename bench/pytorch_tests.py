@@ -9,7 +9,8 @@ does not have last. What the tests take from `torch.testing._internal` comes fro
 rushlight does not have is replaced by an empty one, and a test that uses such a name fails for a missing name. `gradcheck` there
 checks backward passes only, also for a test that asks for forward mode or for batched gradients.
 
-A test that rushlight does not have, or that takes too long there, is "not collected". A failure is "missing" if a name, an
+A test that rushlight does not have, that skips itself or that takes too long there, is "not collected", and the reasons are listed.
+A failure is "missing" if a name, an
 option or an operator is not there, and "other words" if only the text of an error or of a warning is another one. Each other
 failure "means something else": its first line is printed. Needs `pip install expecttest`.
 """
@@ -529,7 +530,7 @@ def main() -> None:
         child(framework, file, Path(report), {*done}, wanted and {*wanted}, given.variants)
         return
     kept = json.loads(given.json.read_text()) if given.json and given.json.exists() else {}
-    missing, totals, strange = Counter[str](), Counter[str](), list[str]()
+    missing, totals, strange, skips = Counter[str](), Counter[str](), list[str](), Counter[str]()
     print("| file | " + " | ".join(COLUMNS) + " |\n|---|" + "---:|" * len(COLUMNS))
     for name in given.files:
         theirs = kept.get(name, {}).get("torch") or outcomes("torch", given.folder / name, given.variants)
@@ -542,6 +543,8 @@ def main() -> None:
         for test in passed:
             mine = ours.get(test, {"outcome": "skipped"})
             counted.update([COLUMNS[0], column := column_of(mine)])
+            if mine["outcome"] == "skipped":
+                skips[mine.get("said", "there is no such test")] += 1
             if column == "missing":
                 missing[missing_name(mine)] += 1
             elif column == "means something else":
@@ -550,6 +553,7 @@ def main() -> None:
         print(f"| {name} | " + " | ".join(f"{counted[column]:,}" for column in COLUMNS) + " |", flush=True)
     print("| all | " + " | ".join(f"{totals[column]:,}" for column in COLUMNS) + " |\n")
     print("\n".join(f"{count} {name}" for name, count in missing.most_common(60)), "\n")
+    print("\n".join(f"{count} not run: {reason}" for reason, count in skips.most_common(20)), "\n")
     print("\n".join(strange))
 
 

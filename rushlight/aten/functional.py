@@ -32,7 +32,7 @@ _assert.__module__ = "rushlight"  # where generated code finds it
 def typename(obj: Any, /) -> str:
     """The name of an object, or of its class, with its module. Source: `torch/__init__.py`, `typename`."""
     if isinstance(obj, Tensor):
-        return obj.type()
+        return str(obj.type())
     if isinstance(obj, OpOverload):
         return f"{Tensor.__module__.partition('.')[0]}._ops.{obj.schema.namespace}.{obj.full_name}"
     named = obj if hasattr(obj, "__qualname__") or hasattr(obj, "__name__") else type(obj)

@@ -266,8 +266,8 @@ class Tracer(TracerBase):
             self.submodule_paths = {module: name for name, module in root.named_modules()}
         else:
             self.root, function = Module(), root
-        traceable = isinstance(function, FunctionType) and not is_builtin(function)
-        assert traceable, f"Expected FunctionType, got {'an operator' if is_builtin(function) else type(function)}"
+        kind = "an operator" if is_builtin(function) else type(function)
+        assert isinstance(function, FunctionType) and not is_builtin(function), f"Expected FunctionType, got {kind}"
         self.graph = Graph(tracer_cls=type(self))
         code = original_of(inspect.unwrap(function)).__code__
         self.graph._co_fields = {name: getattr(code, name) for name in ("co_name", "co_filename", "co_firstlineno")}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from rushlight.fx._symbolic_trace import symbolic_trace
 from rushlight.fx.graph import Graph
@@ -67,7 +67,7 @@ def replace_pattern_with_filters(
     changed: dict[Node, Node] = {}  # what is in the place of a result that is gone
     replaced = []
     for match in matches:
-        graph_of = replacement_callback(match, graph, wanted) if replacement_callback else new
+        graph_of = cast(Graph, replacement_callback(match, graph, wanted) if replacement_callback else new)
         for node, value in match.nodes_map.items():
             if node.op == "placeholder" and isinstance(value, Node):
                 match.nodes_map[node] = changed.get(value, value)

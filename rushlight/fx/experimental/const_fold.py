@@ -70,7 +70,7 @@ def get_unique_attr_name_in_module(mod_traced: GraphModule, name: str) -> str:
     name = re.sub("[^0-9a-zA-Z_]+", "_", name)
     name = f"_{name}" if name[0].isdigit() else name
     while hasattr(mod_traced, name):
-        base, number = re.fullmatch(r"(.*?)(?:_(\d+))?", name).groups()
+        base, number = re.findall(r"(.*?)(?:_(\d+))?$", name)[0]
         name = f"{base}_{int(number or 0) + 1}"
     return name
 

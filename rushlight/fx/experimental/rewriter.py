@@ -30,7 +30,7 @@ class AST_Rewriter(ast.NodeTransformer):  # noqa: N801
         exec(compile(tree, "", "exec", dont_inherit=True), names)  # annotations are objects
         compiled = names[fn.__name__]
         new = FunctionType(compiled.__code__, fn.__globals__, fn.__name__, compiled.__defaults__, compiled.__closure__)
-        new = functools.update_wrapper(new, compiled)
+        functools.update_wrapper(new, compiled)
         new.__kwdefaults__ = compiled.__kwdefaults__
         return new
 
@@ -39,7 +39,7 @@ class AST_Rewriter(ast.NodeTransformer):  # noqa: N801
         return ast.Expr(ast.Call(function, [node.test, node.msg or ast.Constant("")], []))
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.Assign:  # noqa: N802
-        value = ast.Call(ast.Name("annotate", ast.Load()), [node.value, node.annotation], [])
+        value = ast.Call(ast.Name("annotate", ast.Load()), [node.value or ast.Constant(None), node.annotation], [])
         return ast.Assign([node.target], value)
 
 

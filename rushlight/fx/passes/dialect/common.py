@@ -5,11 +5,11 @@ In PyTorch: `torch/fx/passes/dialect/common/cse_pass.py`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 
 from rushlight.fx.graph import Graph
 from rushlight.fx.graph_module import GraphModule
-from rushlight.fx.node import RANDOM_OPERATORS, map_arg
+from rushlight.fx.node import RANDOM_OPERATORS, Node, map_arg
 from rushlight.fx.passes import fingerprint
 from rushlight.fx.passes.infra import PassBase, PassResult
 from rushlight.library import OpOverload, OpOverloadPacket, ops
@@ -29,8 +29,8 @@ class CSEPass(PassBase):
         self.banned_ops = {*map(str, banned_ops or ())}
 
     def call(self, graph_module: GraphModule) -> PassResult:
-        new = Graph()
-        copies, computed = {}, {}
+        new, copies = Graph(), dict[Node, Node]()
+        computed: dict[Hashable, Node] = {}
         for node in graph_module.graph.nodes:
             operator = node.target.overloadpacket if isinstance(node.target, OpOverload) else node.target
             key = node.op, node.target, fingerprint(map_arg((node.args, node.kwargs), copies.__getitem__))
