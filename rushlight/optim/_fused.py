@@ -13,29 +13,50 @@ from rushlight.aten.native.pointwise import add_product, add_quotient, fits_fast
 from rushlight.aten.strided import Tensor
 from rushlight.c10.dispatch import TENSOR_KEYS, local
 
+SMALL = 4096  # elements: a call of numpy for so few takes longer than the computation
+
 
 def adam(params, grads, exp_avgs, exp_avg_sqs, _, state_steps, *, amsgrad: bool, **settings) -> None:
-    """Compute `optimizer.adam` without `amsgrad`, for tensors that `can_fuse` allows.
+    """Compute `optimizer.adam` without `amsgrad`, for tensors that `can_fuse` allows. Small parameters are computed together.
     Source: `aten/src/ATen/native/cpu/FusedAdamKernel.cpp`."""
-    lr, beta1, beta2, weight_decay = (settings[name] for name in ("lr", "beta1", "beta2", "weight_decay"))
-    is_decayed = settings["decoupled_weight_decay"] and weight_decay != 0
-    for tensors in zip(params, grads, exp_avgs, exp_avg_sqs, state_steps):
-        p, g, m, v, t = (tensor._array for tensor in tensors)
+    is_decayed = settings["decoupled_weight_decay"] and settings["weight_decay"] != 0
+    rows = list(zip(params, grads, exp_avgs, exp_avg_sqs))
+    share_memory = len({id(tensor._storage) for row in rows for tensor in row}) < 4 * len(rows)
+    groups: dict[tuple, list[list[np.ndarray]]] = {}
+    for i, (row, step) in enumerate(zip(rows, state_steps)):
+        arrays, t = [tensor._array for tensor in row], step._array
         t += 1
-        g = -g if settings["maximize"] else g
-        if is_decayed:
-            p *= 1 - lr * weight_decay
-        elif weight_decay != 0:
-            g = g + p * weight_decay
-        m[...] = interpolated(m, g, 1 - beta1)
-        v *= beta2
-        v[...] = add_product(v, g, g, 1 - beta2)
-        root = np.sqrt(v)
-        root /= (1 - beta2 ** t.item()) ** 0.5
-        root += settings["eps"]
-        p[...] = add_quotient(p, m, root, -lr / (1 - beta1 ** t.item()))
-        for tensor, writes in zip(tensors, (1 + is_decayed, 0, 1, 2, 1)):
+        alone = share_memory or arrays[0].size > SMALL
+        groups.setdefault((t.item(), arrays[0].dtype, alone and i), []).append(arrays)
+        for tensor, writes in zip((*row, step), (1 + is_decayed, 0, 1, 2, 1)):
             tensor._storage.version += writes  # as many as the operators make
+    for (t, *_), group in groups.items():
+        if len(group) == 1:
+            _update(*group[0], t, is_decayed, **settings)
+            continue
+        joined = [np.concatenate(arrays, None) for arrays in zip(*group)]
+        _update(*joined, t, is_decayed, **settings)
+        start = 0
+        for p, _, m, v in group:
+            end = start + p.size
+            for array, whole in zip((p, m, v), (joined[0], joined[2], joined[3])):
+                array.reshape(-1)[:] = whole[start:end]
+            start = end
+
+
+def _update(p, g, m, v, t, is_decayed, *, lr, beta1, beta2, eps, weight_decay, maximize, **_) -> None:
+    g = -g if maximize else g
+    if is_decayed:
+        p *= 1 - lr * weight_decay
+    elif weight_decay != 0:
+        g = g + p * weight_decay
+    m[...] = interpolated(m, g, 1 - beta1)
+    v *= beta2
+    add_product(v, g, g, 1 - beta2, v)
+    root = np.sqrt(v)
+    root /= (1 - beta2**t) ** 0.5
+    root += eps
+    add_quotient(p, m, root, -lr / (1 - beta1**t), p)
 
 
 def can_fuse(tensors: Iterable[tuple[Tensor, ...]], settings: Iterable) -> bool:
@@ -46,10 +67,10 @@ def can_fuse(tensors: Iterable[tuple[Tensor, ...]], settings: Iterable) -> bool:
     if any(setting.__class__ not in (float, int, bool) for setting in settings):
         return False
     for param, *others, step in tensors:
-        if any(tensor.dtype is not param.dtype or tensor._sizes != param._sizes for tensor in others):
-            return False
-        if not all(
-            fits_fast_path(tensor) and tensor._key_set == TENSOR_KEYS["cpu"] for tensor in (param, *others, step)
-        ):
-            return False
+        for tensor in others:
+            if tensor.dtype is not param.dtype or tensor._sizes != param._sizes:
+                return False
+        for tensor in (param, *others, step):
+            if tensor._key_set != TENSOR_KEYS["cpu"] or not fits_fast_path(tensor):
+                return False
     return True
