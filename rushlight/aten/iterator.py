@@ -136,7 +136,7 @@ def output_strides(sizes: tuple[int, ...], operands: tuple[Geometry | None, ...]
     Source: `aten/src/ATen/TensorIterator.cpp`, `fast_set_up` and `allocate_or_resize_outputs`."""
     tensors = [operand for operand in operands if operand is not None]
     if len(tensors) == len(operands) and all(tensor_sizes == sizes for tensor_sizes, _ in tensors):
-        if all(strided.is_contiguous(*tensor) for tensor in tensors):
+        if all(strided.is_contiguous(*tensor) for tensor in {*tensors}):
             return strided.contiguous_strides(sizes)
         if all(is_channels_last(*tensor) for tensor in tensors):
             return channels_last_strides(sizes)
@@ -172,11 +172,11 @@ def geometry(operand: Operand) -> Geometry | None:
 
 def common_sizes(*operands: Operand) -> tuple[int, ...]:
     """The sizes to which all operands broadcast. Source: `aten/src/ATen/TensorIterator.cpp`, `compute_shape`."""
-    sizes = ()
+    sizes = None
     for operand in operands:
         if isinstance(operand, Tensor) and operand._sizes != sizes:
-            sizes = infer_size(sizes, operand._sizes)
-    return tuple(sizes)
+            sizes = operand._sizes if sizes is None else infer_size(sizes, operand._sizes)
+    return tuple(sizes or ())
 
 
 # Checks for overlapping memory ---------------------------------------------------------------------------------------
@@ -322,8 +322,10 @@ def count_parameters(function: Callable) -> int:
     return function.__code__.co_argcount - len(function.__defaults__ or ())
 
 
-def plan(function: Callable, output: tuple, operands: Sequence, converters: Sequence, is_pointwise=True) -> Plan:
-    """Set up the loop of `function` over these operands. A run tests nothing that `plan_key` holds.
+def plan(
+    function: Callable, output: tuple, operands: Sequence, converters: Sequence, is_pointwise: bool = True
+) -> tuple[Plan, np.ndarray]:
+    """Set up the loop of `function` over these operands, and run it. A run tests nothing that `plan_key` holds.
 
     If numpy gives the result the strides that PyTorch does, the function itself is the loop. Otherwise the result is allocated
     here, and the loop writes into it.
@@ -338,18 +340,16 @@ def plan(function: Callable, output: tuple, operands: Sequence, converters: Sequ
 
     Source: `aten/src/ATen/TensorIterator.cpp`, `fast_set_up` and `allocate_or_resize_outputs`.
     """
-    sizes, strides, dtype = size_of(output[0]), output[1], output[2]
+    sizes, strides, dtype = tuple(output[0]), output[1], output[2]
     plain = strided.plain_strides(sizes)
     strides = plain if strides is None else tuple(strides)
     steps = tuple([stride * dtype.itemsize for stride in strides])
     arrays = [value for value in operands if isinstance(value, np.ndarray)]
     compute = with_converters(function, converters)
-    with np.errstate(all="ignore"):  # the run warns
-        result = compute(*operands)
+    result = compute(*operands)
     is_ufunc = is_pointwise and isinstance(function, np.ufunc)
-    is_new = not any(np.may_share_memory(result, array) for array in arrays)
-    has_columns = compute is function and strides == plain and is_narrow(sizes, arrays)
-    if is_pointwise and has_columns and isinstance(function, np.ufunc):
+    is_new = is_ufunc or not any(np.may_share_memory(result, array) for array in arrays)
+    if is_ufunc and compute is function and strides == plain and is_narrow(sizes, arrays):
         run = partial(run_by_columns, function, sizes, dtype.numpy)
     elif is_new and has_layout(result, sizes, steps, dtype) and (is_ufunc or not is_pointwise or are_alike(arrays)):
         run = compute
@@ -365,10 +365,11 @@ def plan(function: Callable, output: tuple, operands: Sequence, converters: Sequ
             result[...] = compute(*operands)
             return result
 
-    return Plan(run, sizes, strides, dtype, strides == plain)
+    is_plain = strides == plain
+    return Plan(run, size_of(sizes), strides, dtype, is_plain), result if run is compute else run(*operands)
 
 
-def has_layout(array: np.ndarray, sizes: Size, steps: tuple[int, ...], dtype: dtype) -> bool:
+def has_layout(array: np.ndarray, sizes: tuple[int, ...], steps: tuple[int, ...], dtype: dtype) -> bool:
     """Whether it has these sizes, strides in bytes, and dtype. Without dimensions, another run may return a number of numpy."""
     return bool(sizes) and array.shape == sizes and array.strides == steps and array.dtype == dtype.numpy
 
@@ -438,14 +439,14 @@ def parameter_converter(value: Scalar | str | None, common: dtype, is_like_ufunc
     return partial(checked_convert, dtype=common)
 
 
-def is_narrow(sizes: Size, arrays: Sequence) -> bool:
+def is_narrow(sizes: tuple[int, ...], arrays: Sequence) -> bool:
     """Whether an operand is broadcast to many short rows."""
     if len(sizes) < 2 or not 8 * sizes[-1] < sizes[0] < 4096:
         return False
     return len({array.shape for array in arrays if isinstance(array, np.ndarray)}) > 1
 
 
-def run_by_columns(function: np.ufunc, sizes: Size, dtype: np.dtype, *arrays: np.ndarray) -> np.ndarray:
+def run_by_columns(function: np.ufunc, sizes: tuple[int, ...], dtype: np.dtype, *arrays: np.ndarray) -> np.ndarray:
     """The contiguous result of many short rows. The dimensions are reversed: numpy's innermost loop is over the last one."""
     result = np.empty(sizes, dtype)
     columns = (array.reshape((1,) * (len(sizes) - array.ndim) + array.shape).T for array in arrays)

@@ -72,7 +72,8 @@ def planned(
             if 0 in output.sizes:
                 return call_functional(kernel, args)
             function, converters = set_up(*args)
-            plan = plans.add(key, iterator.plan(function, output, operands, converters))
+            plan, array = iterator.plan(function, output, operands, converters)
+            return wrap(array, plans.add(key, plan))
         return wrap(plan.run(*operands), plan)
 
     def call_unary(self: Tensor) -> Tensor:
@@ -155,37 +156,38 @@ def planned_by_value(kernel: Structured, set_up: Callable[..., Callable | None],
     """
     plans = Cache("aten")
 
-    def add_plan(key: tuple, args: Sequence) -> iterator.Plan | None:
+    def call_any(key: tuple, args: Sequence) -> Tensor:
         output = kernel.meta(*args)
         function = None if 0 in output.sizes else set_up(*args)
         if function is None:
-            return None
+            return call_functional(kernel, args)
         arrays = [arg._array for arg in args[:tensors]]
-        return plans.add(key, iterator.plan(function, output, arrays, (), is_pointwise=False))
+        plan, array = iterator.plan(function, output, arrays, (), is_pointwise=False)
+        return wrap(array, plans.add(key, plan))
 
     def call_unary(self: Tensor, *settings: Any) -> Tensor:
         key = self._sizes, self._strides, self.dtype, *settings
         try:
-            plan = plans.get(key) or add_plan(key, (self, *settings))
+            plan = plans.get(key)
         except TypeError:  # a list of dimensions has no hash
             if list not in map(type, settings):
                 raise
             return call_unary(self, *[tuple(setting) if setting.__class__ is list else setting for setting in settings])
-        return call_functional(kernel, (self, *settings)) if plan is None else wrap(plan.run(self._array), plan)
+        return call_any(key, (self, *settings)) if plan is None else wrap(plan.run(self._array), plan)
 
     def call_binary(self: Tensor, other: Tensor, *settings: Any) -> Tensor:
         key = self._sizes, self._strides, self.dtype, other._sizes, other._strides, other.dtype, *settings
-        plan = plans.get(key) or add_plan(key, (self, other, *settings))
+        plan = plans.get(key)
         if plan is None:
-            return call_functional(kernel, (self, other, *settings))
+            return call_any(key, (self, other, *settings))
         return wrap(plan.run(self._array, other._array), plan)
 
     def call_ternary(self: Tensor, a: Tensor, b: Tensor, *settings: Any) -> Tensor:
         key_of_two = self._sizes, self._strides, self.dtype, a._sizes, a._strides, a.dtype
         key = *key_of_two, b._sizes, b._strides, b.dtype, *settings
-        plan = plans.get(key) or add_plan(key, (self, a, b, *settings))
+        plan = plans.get(key)
         if plan is None:
-            return call_functional(kernel, (self, a, b, *settings))
+            return call_any(key, (self, a, b, *settings))
         return wrap(plan.run(self._array, a._array, b._array), plan)
 
     fast_form_of(kernel.functional)((call_unary, call_binary, call_ternary)[tensors - 1])
