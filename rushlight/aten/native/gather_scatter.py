@@ -6,6 +6,7 @@ In PyTorch: `aten/src/ATen/native/TensorShape.cpp` (`cat`, `repeat`), `TensorAdv
 Left out: all reductions of `scatter` but "add" and "multiply".
 """
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from rushlight.aten.generated import functions
 from rushlight.aten.iterator import assert_no_partial_overlap, checked_convert, output_strides, refuse_overlap
 from rushlight.aten.native.conversions import to_copy
 from rushlight.aten.native.creation import from_numpy
-from rushlight.aten.strided import META, Tensor, infer_size, strides_for, wrap_contiguous, wrap_dim
+from rushlight.aten.strided import META, Tensor, infer_size, strides_for, wrap_contiguous, wrap_dim, wrap_like
 from rushlight.aten.structured import Output, Structured, allocate, resize_output
 from rushlight.c10 import dispatch
 from rushlight.c10.dispatch import local
@@ -208,6 +209,14 @@ def index_select(self: Tensor, dim: int, index: Tensor, out: Tensor) -> None:
     out._array[...] = np.take(array, indices.astype(np.intp, copy=False), dim).reshape(out.shape)
 
 
+@fast_form_of(index_select.functional)
+def index_select_rows(self: Tensor, dim: int, index: Tensor) -> Tensor:
+    rows = plain_rows(self, index) if dim == 0 and len(index._sizes) == 1 else None
+    if rows is None:
+        return index_select.functional(self, dim, index)
+    return wrap_contiguous(self._array.take(rows, 0), self.dtype)
+
+
 def index_add_meta(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Scalar) -> Output:
     """Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `index_func_meta_impl`."""
     dim = wrap_dim(dim, self.dim())
@@ -254,18 +263,29 @@ def in_opmath(array: np.ndarray) -> Iterator[np.ndarray]:
         array[...] = wide
 
 
-@fast_form_of(index_add.inplace)
-def index_add_rows_(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Scalar) -> Tensor:
+def rows_to_add(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Scalar) -> np.ndarray | None:
+    """The indices of the rows to which `index_add` adds those of `source`, if `add_rows` can add them, else None."""
     rows = plain_rows(self, index) if dim == 0 and alpha == 1 and len(index._sizes) == 1 else None
     fits = source._sizes == (*index._sizes, *self._sizes[1:]) and source.dtype is self.dtype
-    is_rounded = self.dtype in REDUCED_FLOATING
-    if (
-        rows is None
-        or not fits
-        or is_rounded
-        or self._storage in (source._storage, index._storage)
-        or source._key_set & META
-    ):
+    if not fits or self.dtype in REDUCED_FLOATING or source._key_set & META:
+        return None
+    return None if self._storage in (source._storage, index._storage) else rows
+
+
+@fast_form_of(index_add.functional)
+def index_add_rows(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Scalar) -> Tensor:
+    rows = rows_to_add(self, dim, index, source, alpha)
+    if rows is None:
+        return index_add.functional(self, dim, index, source, alpha)
+    out = wrap_like(self._array.copy(), self)
+    add_rows(out._array, rows, source._array)
+    return out
+
+
+@fast_form_of(index_add.inplace)
+def index_add_rows_(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Scalar) -> Tensor:
+    rows = rows_to_add(self, dim, index, source, alpha)
+    if rows is None:
         return index_add.inplace(self, dim, index, source, alpha)
     add_rows(self._array, rows, source._array)
     return self
@@ -484,21 +504,33 @@ def index(self: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
     return out
 
 
+def plain_keys(self: Tensor, indices: Sequence[Tensor | None]) -> list[np.ndarray] | None:
+    """The arrays of index tensors of the same sizes for the first dimensions of a contiguous tensor, or of a mask of these, else
+    None."""
+    if not self._has_plain_strides or self._key_set & META:
+        return None
+    keys: list[np.ndarray] = []
+    for key in indices:
+        if key is None or not key._sizes or key._key_set & META:
+            return None
+        if key.dtype is bool_:
+            if len(indices) > 1 or self._sizes[: len(key._sizes)] != key._sizes:
+                return None
+        elif key.dtype is not intp or not key._has_plain_strides or keys and key._sizes != keys[0].shape:
+            return None
+        keys.append(key._array)
+    return keys or None
+
+
 @fast_form_of(index)
 def index_contiguous(self: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
-    """`index` of a contiguous tensor with index tensors of the same sizes for the first dimensions, or with a mask of these."""
-    keys = [key for key in indices if key is not None and key._sizes]
-    if not keys or len(keys) < len(indices) or not self._has_plain_strides or self._key_set & META:
+    keys = plain_keys(self, indices)
+    if keys is None:
         return index(self, indices)
-    sizes = keys[0]._sizes
-    is_mask = len(keys) == 1 and keys[0].dtype is bool_ and self._sizes[: len(sizes)] == sizes
-    for key in () if is_mask else keys:
-        if key.dtype is not intp or key._sizes != sizes or not key._has_plain_strides:
-            return index(self, indices)
     try:
-        if len(keys) > 1 or is_mask:
-            return wrap_contiguous(self._array[tuple([key._array for key in keys])], self.dtype)
-        return wrap_contiguous(self._array.take(keys[0]._array, 0), self.dtype)
+        if len(keys) > 1 or keys[0].dtype == np.bool_:
+            return wrap_contiguous(self._array[tuple(keys)], self.dtype)
+        return wrap_contiguous(self._array.take(keys[0], 0), self.dtype)
     except (IndexError, NotImplementedError):
         return index(self, indices)  # raises PyTorch's error
 
@@ -540,6 +572,23 @@ def index_put_(self: Tensor, indices: Sequence, values: Tensor, accumulate: bool
         np.add.at(info.src._array, info.key(), values._array)
     else:
         info.src._array[info.key()] = values._array
+    return self
+
+
+@fast_form_of(index_put_)
+def add_rows_at(self: Tensor, indices: Sequence, values: Tensor, accumulate: bool, unsafe: bool = False) -> Tensor:
+    """`index_put_` that adds to rows of a contiguous tensor, as the derivative of `index` does."""
+    keys = plain_keys(self, indices) if accumulate and values.dtype is self.dtype else None
+    if keys is None or keys[0].dtype == np.bool_ or not values._sizes or values._key_set & META:
+        return index_put_(self, indices, values, accumulate)
+    sizes, rest = self._sizes[: len(keys)], self._sizes[len(keys) :]
+    if values._sizes != (*keys[0].shape, *rest) or self._storage in [x._storage for x in (values, *indices)]:
+        return index_put_(self, indices, values, accumulate)
+    try:
+        rows = np.ravel_multi_index(tuple(keys), sizes).reshape(-1)
+    except ValueError:  # an index is negative, or out of range
+        return index_put_(self, indices, values, accumulate)
+    add_rows(self._array.reshape(math.prod(sizes), *rest), rows, values._array.reshape(rows.size, *rest))
     return self
 
 
@@ -648,6 +697,24 @@ def one_hot(self: Tensor, num_classes: int = -1) -> Tensor:
             raise RuntimeError("Class values must be smaller than num_classes.")
     out = functions.zeros((*self.shape, num_classes), dtype=int64, device=self.device)
     return out.scatter_(-1, self.unsqueeze(-1), 1)
+
+
+@fast_form_of(one_hot)
+def one_hot_by_comparison(self: Tensor, num_classes: int = -1) -> Tensor:
+    """`one_hot` of a given number of classes, without calls of operators if nothing would see the calls."""
+    is_seen = dispatch.observer is not None or local.modes or self._key_set & META or self.dtype is not intp
+    if (
+        is_seen
+        or num_classes < 1
+        or 0 in self._sizes
+        or is_overridden("aten::min", "aten::max", "aten::zeros", "aten::scatter_.value")
+    ):
+        return one_hot(self, num_classes)
+    if np.maximum.reduce(self._array.view(np.uintp), None, initial=0) >= num_classes:
+        return one_hot(self, num_classes)  # raises PyTorch's error
+    out = wrap_contiguous((self._array[..., None] == np.arange(num_classes)).astype(np.int64), int64)
+    out._storage.version += 1  # that of `scatter_`
+    return out
 
 
 # Selection by mask ---------------------------------------------------------------------------------------------------
