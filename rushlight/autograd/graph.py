@@ -501,9 +501,9 @@ def node_of_result(saved: SavedTensor, node: Node) -> Node:
 
 def save(tensor: Any, is_output: bool = False) -> Any:
     """Save a tensor as a `SavedTensor`, or a list of them as a list. A number or None stays unchanged."""
-    if isinstance(tensor, (list, tuple)):
-        return [save(entry) for entry in tensor]
-    return SavedTensor(tensor, is_output) if isinstance(tensor, Tensor) else tensor
+    if isinstance(tensor, Tensor):
+        return SavedTensor(tensor, is_output)
+    return [save(entry) for entry in tensor] if isinstance(tensor, (list, tuple)) else tensor
 
 
 # The saved values of a node as attributes, `node._saved_self`. Source: `tools/autograd/templates/python_functions.cpp`

@@ -76,6 +76,10 @@ def set_history(result: Any, node: Node, differentiable: Sequence[bool] | None =
 
     Source: `torch/csrc/autograd/functions/utils.h`, `set_history`.
     """
+    if result.__class__ is Tensor and differentiable is None and result.dtype.is_floating_point:  # the most frequent case
+        result._autograd = AutogradMeta(False, node)
+        node.input_metadata.append((result._sizes, result.dtype))
+        return result
     for i, tensor in enumerate(result if isinstance(result, (list, tuple)) else (result,)):
         if tensor.dtype.is_floating_point and (differentiable is None or differentiable[i]):
             tensor._autograd = AutogradMeta(False, node, len(node.input_metadata))
