@@ -76,7 +76,9 @@ def set_history(result: Any, node: Node, differentiable: Sequence[bool] | None =
 
     Source: `torch/csrc/autograd/functions/utils.h`, `set_history`.
     """
-    if result.__class__ is Tensor and differentiable is None and result.dtype.is_floating_point:  # the most frequent case
+    if (
+        result.__class__ is Tensor and differentiable is None and result.dtype.is_floating_point
+    ):  # the most frequent case
         result._autograd = AutogradMeta(False, node)
         node.input_metadata.append((result._sizes, result.dtype))
         return result

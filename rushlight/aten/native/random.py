@@ -12,6 +12,7 @@ except for rounding: 1e-6 of the standard deviation in float32. Left out: other 
 
 from __future__ import annotations  # numpy imports its generators lazily
 
+import math
 import os
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import contextmanager
@@ -30,6 +31,7 @@ from rushlight.c10.dispatch import BIT, excluding
 from rushlight.c10.dtypes import FLOATING, REDUCED_FLOATING, bool_, dtype, float32, float64, int64, numpy_finfo
 from rushlight.c10.exception import warn
 from rushlight.c10.fast_paths import fastest
+from rushlight.library import through_table
 
 __all__ = ["Generator", "default_generator", "manual_seed", "initial_seed", "seed", "get_rng_state", "set_rng_state"]
 
@@ -71,6 +73,7 @@ class Generator:
             raise ValueError("Overflow when unpacking long long")
         self._seed = int(seed) % 2**64
         self._engine: np.random.MT19937 | None = None
+        self._pairs: np.random.Generator | None = None
         self.next_double_normal_sample: float | None = None
         self.next_float_normal_sample: float | None = None
         return self
@@ -95,8 +98,9 @@ class Generator:
 
     def random64(self, count: int) -> np.ndarray:
         """`count` random numbers of 64 bits, each of two of 32 bits, the upper half first."""
-        high, low = self.random(2 * count).reshape(count, 2).T
-        return high << np.uint64(32) | low
+        if self._pairs is None:
+            self._pairs = np.random.Generator(self.engine)
+        return self._pairs.integers(0, 2**64, count, np.uint64)
 
     def get_state(self) -> Tensor:
         """The state as a tensor of bytes, as PyTorch's."""
@@ -186,11 +190,14 @@ def fork_rng(devices: Iterable | None = None, enabled: bool = True):
 # Each returns `count` numbers. Source: `aten/src/ATen/core/DistributionsHelper.h`
 
 
+LOWEST_24, LOWEST_53 = np.uint64(2**24 - 1), np.uint64(2**53 - 1)
+
+
 def uniform_real(generator: Generator, count: int, real: type | np.dtype) -> np.ndarray:
     """Uniform numbers in [0, 1): multiples of 2**-24 in float32, and of 2**-53 in float64."""
     if real == np.float64:
-        return (generator.random64(count) & np.uint64(2**53 - 1)) * 2.0**-53
-    return (generator.random(count) & np.uint64(2**24 - 1)).astype(np.float32) * np.float32(2.0**-24)
+        return (generator.random64(count) & LOWEST_53) * 2.0**-53
+    return (generator.random(count) & LOWEST_24).astype(np.float32) * np.float32(2.0**-24)
 
 
 def normal_distribution(generator: Generator, count: int) -> np.ndarray:
@@ -250,6 +257,8 @@ def digits(dtype: dtype) -> int:
 def uniform_(self: Tensor, from_: float = 0.0, to: float = 1.0, generator: Generator | None = None) -> Tensor:
     """Uniform numbers in [`from_`, `to`)."""
     check_floating("uniform_", self)
+    if from_ == 0 and to == 1 and self.dtype not in REDUCED_FLOATING:
+        return _fill(self, generator, lambda bits, count: uniform_real(bits, count, self.dtype.numpy))
     largest = float(numpy_finfo(self.dtype).max)
     for name, bound in ("from", from_), ("to", to):
         if not -largest <= bound <= largest:
@@ -262,8 +271,6 @@ def uniform_(self: Tensor, from_: float = 0.0, to: float = 1.0, generator: Gener
     low, span = float(real(from_)), float(real(to) - real(from_))
 
     def draw(generator: Generator, count: int) -> np.ndarray:
-        if (low, span, final) == (0, 1, real):
-            return uniform_real(generator, count, real)
         x = uniform_real(generator, count, real).astype(np.float64)
         drawn = (x * span + low).astype(real).astype(final)  # one rounding, as a fused multiply-add
         return np.where(drawn == final(to), final(from_), drawn)  # a number may have been rounded up to `to`
@@ -304,7 +311,8 @@ def bernoulli_float_(self: Tensor, p: float = 0.5, generator: Generator | None =
     """1 with probability `p`, else 0."""
     if not 0 <= p <= 1:
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
-    return _fill(self, generator, lambda bits, count: uniform_real(bits, count, np.float64) < p)
+    below = np.uint64(math.ceil(p * 2**53))  # of 2**53 numbers, those that are less than `p` as a fraction
+    return _fill(self, generator, lambda bits, count: (bits.random64(count) & LOWEST_53) < below)
 
 
 def bernoulli_tensor_(self: Tensor, p: Tensor, generator: Generator | None = None) -> Tensor:
@@ -409,7 +417,8 @@ def factory(fill: Callable, default: dtype | None = None, resize: Callable = _re
     """
 
     def make(size, args, generator, dtype, device) -> Tensor:
-        return fill(functions.empty(size, dtype=dtype or default, device=device), *args, generator=generator)
+        stack = (size,) if isinstance(size, int) else size, dtype or default, None, device, None, None
+        return fill(through_table(functions.empty_memory_format_op, stack), *args, generator=generator)
 
     def plain(*args) -> Tensor:
         *args, size, dtype, layout, device, pin_memory = args
