@@ -25,7 +25,7 @@ def adam(params, grads, exp_avgs, exp_avg_sqs, _, state_steps, *, amsgrad: bool,
     groups: dict[tuple, list[list[np.ndarray]]] = {}
     for i, (row, step) in enumerate(zip(rows, state_steps)):
         arrays, t = [tensor._array for tensor in row], step._array
-        t += 1
+        t.fill(t.item() + 1)  # faster than `+=`
         alone = share_memory or arrays[0].size > SMALL
         groups.setdefault((t.item(), arrays[0].dtype, alone and i), []).append(arrays)
         for tensor, writes in zip((*row, step), (1 + is_decayed, 0, 1, 2, 1)):

@@ -290,10 +290,11 @@ def index_of_extreme(name: str, function: Callable) -> Structured:
 
 
 def at_indices(array: np.ndarray, indices: np.ndarray, dim: int) -> np.ndarray:
-    """`np.take_along_axis` for one index of each line along `dim`, with a fast path for rows."""
-    if dim not in (-1, array.ndim - 1):
+    """`np.take_along_axis` with a fast path for rows."""
+    if dim not in (-1, array.ndim - 1) or not array.size:
         return np.take_along_axis(array, indices, dim)
-    return array.reshape(-1).take(indices + np.arange(0, array.size, array.shape[dim]).reshape(indices.shape))
+    starts = np.arange(0, array.size, array.shape[dim]).reshape(*array.shape[:-1], 1)
+    return array.reshape(-1).take(indices + starts)
 
 
 amax, amin = extreme("amax", np.maximum), extreme("amin", np.minimum)
@@ -316,12 +317,12 @@ def values_and_indices(meta: Callable[..., Output], dim: int) -> Callable[[Calla
                 array, axis = np.atleast_1d(self._array), wrap_dim(args[dim], self.dim())
                 chosen = choose(comparable(array), axis, *args[1:dim], *args[dim + 1 :])
                 indices._array[...] = chosen.reshape(indices.shape)
-                values._array[...] = np.take_along_axis(array, chosen, axis).reshape(values.shape)
+                values._array[...] = at_indices(array, chosen, axis).reshape(values.shape)
             return values, indices
 
         def kernel(*args) -> tuple[Tensor, Tensor]:
-            output, device = meta(*args), args[0].device.type
-            return fill(args, allocate(output, device), allocate(output._replace(dtype=int64), device))
+            output, device = meta(*args), args[0]._storage.device_type
+            return fill(args, allocate(output, device), allocate(Output(*output[:2], int64), device))
 
         def kernel_out(*args) -> tuple[Tensor, Tensor]:
             *args, values, indices = args

@@ -26,8 +26,8 @@ def stable_order(array: np.ndarray, dim: int, descending: bool) -> np.ndarray:
     """The indices that sort an array along a dimension. Equal elements keep their order; NaN is the largest element."""
     if not descending:
         return np.argsort(array, dim, kind="stable")
-    backwards = np.argsort(np.flip(array, dim), dim, kind="stable")
-    return array.shape[dim] - 1 - np.flip(backwards, dim)
+    backwards = (slice(None),) * dim + (slice(None, None, -1),)
+    return array.shape[dim] - 1 - np.argsort(array[backwards], dim, kind="stable")[backwards]
 
 
 def sort_meta(self: Tensor, stable: bool | None, dim: int, descending: bool) -> Output:
@@ -55,7 +55,7 @@ def topk_kernels(array: np.ndarray, dim: int, k: int, largest: bool, sorted: boo
         raise RuntimeError("topk(): does not support bool tensors; convert to a number first")
     size = array.shape[dim]
     if not 0 < k < size or size <= 64:  # numpy sorts short lines faster than it parts them
-        return np.take(stable_order(array, dim, descending=largest), np.arange(k), dim)
+        return stable_order(array, dim, descending=largest)[(slice(None),) * dim + (slice(k),)]
     parted = np.argpartition(array, size - k if largest else k - 1, dim)  # NaN is last
     chosen = np.sort(np.take(parted, np.arange(size - k, size) if largest else np.arange(k), dim), dim)
     order = stable_order(np.take_along_axis(array, chosen, dim), dim, descending=largest)
