@@ -666,7 +666,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 def linear_of_batches(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """`linear` of a contiguous input of three dimensions, without the calls of `view`, `t`, `addmm` and `view`."""
     dtype = input.dtype
-    if bias is None or not fits_fast_path(input) or not dtype is weight.dtype is bias.dtype:
+    if local.grad_enabled or bias is None or not fits_fast_path(input) or not dtype is weight.dtype is bias.dtype:
         return linear(input, weight, bias)
     plan = _plan_of_batches(input._sizes, weight._sizes, bias._sizes)
     if plan is None or not runs_unseen(("aten::view", "aten::t", "aten::addmm"), input, weight, bias):
