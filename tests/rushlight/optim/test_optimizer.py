@@ -633,3 +633,26 @@ def test_numbers_of_equal_parameters_are_those_of_the_first_group():
         return [group["params"] for group in optimizer.state_dict()["param_groups"]]
 
     agree(program)
+
+
+@pytest.mark.parametrize("share", [False, True])
+@pytest.mark.parametrize("options", [{}, {"weight_decay": 0.1}, {"maximize": True, "betas": (0.4, 0.9)}])
+def test_adam_updates_small_and_large_parameters_as_torch_does(share, options):
+    """Small ones are computed together, unless they share memory or have had other numbers of steps."""
+
+    def program(xp):
+        whole = xp.linspace(-1, 1, 5000).clone()
+        parts = [whole[:7], whole[7:10].view(3, 1), whole[10], whole[:0], whole] if share else [whole]
+        params = [xp.nn.Parameter(part) for part in parts] + [
+            xp.nn.Parameter(xp.full((2, 3), float(i))) for i in range(3)
+        ]
+        optimizer = xp.optim.Adam(params, lr=0.1, **options)
+        for step in range(3):
+            for i, param in enumerate(params):
+                param.grad = None if (i, step) == (1, 0) else (param.detach() - 0.3 * i) * (step + 1)
+            optimizer.step()
+        return [(param.detach(), param._version) for param in params]
+
+    for mine, theirs in zip(program(rl), program(torch)):
+        np.testing.assert_allclose(mine[0].numpy(), theirs[0].numpy(), rtol=1e-6, atol=1e-7)
+        assert mine[1] == theirs[1]

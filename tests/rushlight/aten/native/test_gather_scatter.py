@@ -101,6 +101,34 @@ def test_one_hot_agrees_with_torch(classes, num_classes):
     agree(lambda xp: xp.nn.functional.one_hot(xp.tensor(classes, dtype=xp.int64), num_classes))
 
 
+ROWS = [
+    lambda xp, x, i: x.index_add(0, i, x[: i.numel()]),
+    lambda xp, x, i: x.index_add(0, i, x[: i.numel()], alpha=2),
+    lambda xp, x, i: x.index_add(0, i, x[: i.numel(), :1].expand(-1, 3)),
+    lambda xp, x, i: x.index_select(0, i),
+    lambda xp, x, i: x.t().index_select(1, i),
+    lambda xp, x, i: x.index_put([i], x[: i.numel()], True),
+    lambda xp, x, i: x.index_put([i, i % 3], xp.ones(i.numel()), True),
+    lambda xp, x, i: x.index_put([i, i % 3], xp.ones(1), True),
+    lambda xp, x, i: x.view(2, 2, 3).index_put([i % 2], x[: i.numel()].unsqueeze(1), True),
+    lambda xp, x, i: x.index_put_([i], x[: i.numel()], True),
+    lambda xp, x, i: xp.nn.functional.one_hot(i, 4),
+    lambda xp, x, i: x.topk(2, 1)[1].index_add(0, i, x[: i.numel(), :2].long()),
+]
+
+
+@pytest.mark.parametrize("program", ROWS)
+@pytest.mark.parametrize("rows", [[0, 2, 2], [3], []])
+def test_rows_are_selected_and_added_as_in_torch(program, rows):
+    agree(lambda xp: program(xp, xp.arange(12.0).view(4, 3), xp.tensor(rows, dtype=xp.int64)))
+
+
+@pytest.mark.parametrize("program", ROWS[5:11])
+@pytest.mark.parametrize("rows", [[1, -1], [0, 4]])
+def test_negative_indices_count_from_the_end_and_others_out_of_range_raise(program, rows):
+    agree(lambda xp: program(xp, xp.arange(12.0).view(4, 3), xp.tensor(rows)))
+
+
 @pytest.mark.parametrize(
     "program",
     [
