@@ -51,6 +51,7 @@ OF_PYTORCH = (
     "torch.testing._internal",
     "torch.testing._comparison",
     "torch.testing._creation",
+    "torch.testing._utils",
     "torch.utils._import_utils",
 )
 OTHER_DTYPES = [
@@ -65,7 +66,7 @@ SECONDS, GIBIBYTES = 60, 8  # of a test, and of a process
 MISSING = re.compile(
     r"is not in rushlight|has no attribute|unexpected keyword argument|invalid combination of arguments|not implemented|"
     r"No module named|cannot import name|takes \d+ positional|takes from \d+|multiple values for argument|No operator|"
-    r"missing \d+ required|never runs code from a file|but got: lazy|dtype must be a torch|there is no operator|no overload|"
+    r"missing \d+ required|but got: lazy|dtype must be a (?:torch|rushlight)|there is no operator|no overload|"
     r"\bcomplex\b|leaves out|left out"
 )
 
@@ -417,6 +418,7 @@ def child(framework: str, file: Path, report: Path, done: set[str], wanted: set[
         importlib.import_module("torch.testing")
         for name in [name for name in sys.modules if name.startswith(OF_PYTORCH)]:
             del sys.modules[name]  # names of rushlight's own
+        importlib.import_module("torch.testing._utils")
         make_tensor = importlib.import_module("torch.testing._creation").make_tensor
         GIVEN["torch.testing.make_tensor"] = importlib.import_module("torch.testing").make_tensor = make_tensor
         helpers = importlib.import_module("torch.testing._internal.common_utils")
