@@ -14,7 +14,7 @@ from rushlight.aten.iterator import common_sizes
 from rushlight.aten.native import losses
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.grad_mode import no_grad
-from rushlight.c10.dtypes import bool_, dtype
+from rushlight.c10.dtypes import INTEGRAL, bool_, dtype
 from rushlight.c10.exception import warn
 from rushlight.c10.memory_formats import contiguous_format
 
@@ -342,10 +342,27 @@ def _windows(sizes: Sequence[int], kernel_size: Ints, dilation: Ints, stride: In
     return [(..., *place) for place in itertools.product(*spans)], counts
 
 
+def _check_windows(kernel_size: Ints, dilation: Ints, padding: Ints, stride: Ints) -> None:
+    """Source: `aten/src/ATen/native/im2col_shape_check.h`, `im2col_shape_check`."""
+    least = "should be greater than zero"
+    for what, name, rule, (height, width), smallest in (
+        ("kernel size", "kernel", least, _both(kernel_size), 1), ("dilation", "dilation", least, _both(dilation), 1),
+        ("padding", "pad", "should be non-negative", _both(padding), 0), ("stride", "stride", least, _both(stride), 1),
+    ):  # fmt: skip
+        if min(height, width) < smallest:
+            raise RuntimeError(f"{what} {rule}, but got {name}_height: {height} {name}_width: {width}")
+
+
 def unfold(input: Tensor, kernel_size: Ints, dilation: Ints = 1, padding: Ints = 0, stride: Ints = 1) -> Tensor:
     """The windows of an image as columns: of sizes [batch,] channels times places of the kernel, positions of the kernel.
     In PyTorch: the operator `im2col`."""
     height, width = _both(padding)
+    _check_windows(kernel_size, dilation, padding, stride)
+    if input.dim() not in (3, 4) or 0 in input.shape[-3:]:
+        expected = (
+            "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input"
+        )
+        raise RuntimeError(f"{expected}, but got: {list(input.shape)}")
     image = pad(input, (width, width, height, height))
     windows, _ = _windows(image.shape[-2:], kernel_size, dilation, stride)
     return functions.stack([image[window] for window in windows], -3).flatten(-4, -3).flatten(-2)
@@ -356,6 +373,10 @@ def fold(
 ) -> Tensor:
     """The image to which each column of `unfold` adds its window. In PyTorch: the operator `col2im`."""
     (height, width), (above, left) = _both(output_size), _both(padding)
+    _check_windows(kernel_size, dilation, padding, stride)
+    if input.dim() not in (2, 3) or 0 in input.shape[-2:]:
+        expected = "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero dimensions for input"
+        raise RuntimeError(f"{expected}, but got: {list(input.shape)}")
     sizes = height + 2 * above, width + 2 * left
     windows, counts = _windows(sizes, kernel_size, dilation, stride)
     rows, last = input.dim() - 2, input.dim() - 1
@@ -388,11 +409,21 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
     """For each element of images of this size, the position that an affine map (batch, ndim, ndim + 1) gives, from -1 to 1 in
     each dimension, the last one first. In PyTorch: the operator `affine_grid_generator`."""
     _warn_of_corners("affine_grid", align_corners)
-    sizes = size[2:]
-    steps = [functions.linspace(-1, 1, n, dtype=theta.dtype) * (1 if align_corners else (n - 1) / n) for n in sizes]
-    axes = functions.meshgrid(steps, indexing="ij")
-    grid = functions.stack([*reversed(axes), functions.ones_like(axes[0])], -1)
-    return (grid.flatten(0, -2) @ theta.mT).unflatten(1, sizes)
+    if not theta.is_floating_point():
+        raise ValueError(f"Expected theta to have floating point type, but got {theta.dtype}")
+    ndim = len(size) - 2
+    if ndim not in (2, 3):
+        kinds = "4D and 5D sizes, for 2D and 3D affine transforms, respectively"
+        raise NotImplementedError(f"affine_grid only supports {kinds}. Got size {size}.")
+    if theta.dim() != 3 or tuple(theta.shape[1:]) != (ndim, ndim + 1):
+        shape = f"Nx{ndim}x{ndim + 1} for size {size}. Got {theta.shape}."
+        raise ValueError(f"Expected a batch of {ndim}D affine matrices of shape {shape}")
+    if align_corners and min(size[2:]) == 1:
+        unit = "affine_grid behavior has changed for unit-size grids when align_corners=True"
+        warn(f"Since version 1.3.0, {unit}. See the documentation of affine_grid for details.")
+    elif min(size) <= 0:
+        raise ValueError(f"Expected non-zero, positive output size. Got {size}")
+    return functions.affine_grid_generator(theta, size, bool(align_corners))
 
 
 def grid_sample(
@@ -411,7 +442,7 @@ def grid_sample(
             beyond = (position - first).abs()
             turned = beyond % (2 * span) if span else beyond * 0
             position = functions.minimum(turned, 2 * span - turned) + first
-        at.append(position if padding_mode == "zeros" else position.clamp(0, size - 1))
+        at.append(position if padding_mode == "zeros" else position.nan_to_num(0.0).clamp(0, size - 1))
     result: Any = 0
     nearest = [position.detach().round() if mode == "nearest" else position.detach().floor() for position in at]
     for corner in itertools.product((0, 1) if mode == "bilinear" else (0,), repeat=len(at)):
@@ -420,7 +451,7 @@ def grid_sample(
             place = low + beside
             inside = (place >= 0) & (place < size)
             weight = weight * inside * (1 - (position - place).abs() if mode == "bilinear" else 1)
-            index, step = index + place.clamp(0, size - 1).long() * step, step * size
+            index, step = index + place.nan_to_num(0.0).clamp(0, size - 1).long() * step, step * size
         values = images.gather(2, index.flatten(1).unsqueeze(1).expand(-1, images.size(1), -1))
         result = result + values.unflatten(2, grid.shape[1:-1]) * weight.unsqueeze(1)
     return result
@@ -451,7 +482,9 @@ def interpolate(
         )
     given = [scale_factor if size is None else size]
     given = list(given[0]) if isinstance(given[0], (tuple, list)) else given * ndim
-    if size is not None and not all(isinstance(length, (int, Tensor)) for length in given):
+    if size is not None and not all(
+        isinstance(length, int) or isinstance(length, Tensor) and length.dtype.category == INTEGRAL for length in given
+    ):
         kinds = f"int or Tuple[int] or Tuple[int, int] or Tuple[int, int, int], but got size with types {[*map(type, given)]}"
         raise TypeError(f"expected size to be one of {kinds}")
     if len(given) != ndim:
@@ -460,18 +493,24 @@ def interpolate(
         )
     if size is not None and recompute_scale_factor:
         raise ValueError("recompute_scale_factor is not meaningful with an explicit size.")
-    if antialias:
-        raise NotImplementedError("rushlight leaves out antialias")
+    if antialias and not (mode in ("bilinear", "bicubic", "lanczos") and ndim == 2):
+        supported = "bilinear, bicubic, and lanczos modes and requires a 4-D tensor as input"
+        raise ValueError(f"Anti-alias option is restricted to {supported}")
+    if mode == "lanczos" and (align_corners or not antialias):
+        raise ValueError(
+            f"Lanczos mode {'does not support align_corners=True' if align_corners else 'requires antialias=True'}"
+        )
     sizes = given if size is not None else [math.floor(n * scale) for n, scale in zip(input.shape[2:], given)]
     if mode == "area" and ndim == 3:
         raise NotImplementedError("rushlight leaves out the mode area over three dimensions")
     if mode == "area":
         return (adaptive_avg_pool1d if ndim == 1 else adaptive_avg_pool2d)(input, sizes)
-    if (mode, ndim) not in UPSAMPLE:
+    if not antialias and (mode, ndim) not in UPSAMPLE:
         raise NotImplementedError(f"Input Error: {mode} mode does not support {input.dim()}D input")
     scales = [None] * ndim if size is not None or recompute_scale_factor else given
     corners = [] if nearest else [bool(align_corners)]
-    return getattr(functions, UPSAMPLE[mode, ndim])(input, sizes, *corners, *scales)
+    name = f"_upsample_{mode}2d_aa" if antialias else UPSAMPLE[mode, ndim]
+    return getattr(functions, name)(input, sizes, *corners, *scales)
 
 
 def upsample(input: Tensor, size=None, scale_factor=None, mode="nearest", align_corners=None) -> Tensor:
@@ -791,10 +830,10 @@ def multi_head_attention_forward(
         weights = weights.view((batch, num_heads, length, k.size(1)))
         weights = functions.mean(weights, 1) if average_attn_weights else weights
     else:
-        heads, weights = (batch, num_heads, -1, head_dim), None
+        weights = None
         if mask is not None:
-            mask = mask.unsqueeze(0) if mask.size(0) == 1 else mask.view((batch, num_heads, -1, k.size(1)))
-        q, k, v = q.view(heads), k.view(heads), v.view(heads)
+            mask = mask.unsqueeze(0) if mask.size(0) == 1 else mask.view((batch, num_heads, mask.size(1), k.size(1)))
+        q, k, v = (x.view((batch, num_heads, x.size(1), head_dim)) for x in (q, k, v))
         result = scaled_dot_product_attention(q, k, v, mask, dropout_p, is_causal)
         result = result.permute((2, 0, 1, 3)).reshape((batch * length, features))
     result = linear(result, out_proj_weight, out_proj_bias)

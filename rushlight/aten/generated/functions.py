@@ -23,21 +23,21 @@ __all__ = [
     "_scaled_dot_product_flash_attention_for_cpu", "_softmax", "_softmax_backward_data", "_thnn_fused_gru_cell",
     "_thnn_fused_lstm_cell", "_to_copy", "_unique2", "_unsafe_view", "abs", "abs_", "absolute", "acos", "acos_",
     "acosh", "acosh_", "adaptive_avg_pool1d", "add", "addbmm", "addcdiv", "addcmul", "addmm", "addmv", "addmv_", "addr",
-    "alias_copy", "all", "allclose", "alpha_dropout", "alpha_dropout_", "amax", "amin", "aminmax", "any", "arange",
-    "arccos", "arccos_", "arccosh", "arccosh_", "arcsin", "arcsin_", "arcsinh", "arcsinh_", "arctan", "arctan2",
-    "arctan_", "arctanh", "arctanh_", "argmax", "argmin", "argsort", "argwhere", "as_strided", "as_strided_",
-    "as_strided_copy", "as_strided_scatter", "asin", "asin_", "asinh", "asinh_", "atan", "atan2", "atan_", "atanh",
-    "atanh_", "avg_pool1d", "baddbmm", "batch_norm", "bernoulli", "bilinear", "binary_cross_entropy_with_logits",
-    "bincount", "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor",
-    "bmm", "broadcast_to", "bucketize", "cat", "ceil", "ceil_", "celu", "celu_", "channel_shuffle", "chunk", "clamp",
-    "clamp_", "clamp_max", "clamp_max_", "clamp_min", "clamp_min_", "clip", "clip_", "clone", "column_stack", "concat",
-    "concatenate", "conj", "conj_physical", "constant_pad_nd", "conv1d", "conv2d", "conv3d", "conv_transpose1d",
-    "conv_transpose2d", "conv_transpose3d", "convolution", "copysign", "cos", "cos_", "cosh", "cosh_",
-    "cosine_embedding_loss", "cosine_similarity", "count_nonzero", "cross", "cummax", "cummin", "cumprod", "cumsum",
-    "deg2rad", "deg2rad_", "detach", "diag", "diag_embed", "diagflat", "diagonal", "diagonal_copy", "diagonal_scatter",
-    "diff", "digamma", "dist", "div", "divide", "dot", "dropout", "dropout_", "dsplit", "dstack", "embedding",
-    "embedding_renorm_", "empty", "empty_like", "empty_strided", "eq", "equal", "erf", "erf_", "erfc", "erfc_",
-    "erfinv", "exp", "exp2", "exp2_", "exp_", "expand_copy", "expm1", "expm1_", "eye",
+    "affine_grid_generator", "alias_copy", "all", "allclose", "alpha_dropout", "alpha_dropout_", "amax", "amin",
+    "aminmax", "any", "arange", "arccos", "arccos_", "arccosh", "arccosh_", "arcsin", "arcsin_", "arcsinh", "arcsinh_",
+    "arctan", "arctan2", "arctan_", "arctanh", "arctanh_", "argmax", "argmin", "argsort", "argwhere", "as_strided",
+    "as_strided_", "as_strided_copy", "as_strided_scatter", "asin", "asin_", "asinh", "asinh_", "atan", "atan2",
+    "atan_", "atanh", "atanh_", "avg_pool1d", "baddbmm", "batch_norm", "bernoulli", "bilinear",
+    "binary_cross_entropy_with_logits", "bincount", "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or",
+    "bitwise_right_shift", "bitwise_xor", "bmm", "broadcast_to", "bucketize", "cat", "ceil", "ceil_", "celu", "celu_",
+    "channel_shuffle", "chunk", "clamp", "clamp_", "clamp_max", "clamp_max_", "clamp_min", "clamp_min_", "clip",
+    "clip_", "clone", "column_stack", "concat", "concatenate", "conj", "conj_physical", "constant_pad_nd", "conv1d",
+    "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "convolution", "copysign", "cos",
+    "cos_", "cosh", "cosh_", "cosine_embedding_loss", "cosine_similarity", "count_nonzero", "cross", "cummax", "cummin",
+    "cumprod", "cumsum", "deg2rad", "deg2rad_", "detach", "diag", "diag_embed", "diagflat", "diagonal", "diagonal_copy",
+    "diagonal_scatter", "diff", "digamma", "dist", "div", "divide", "dot", "dropout", "dropout_", "dsplit", "dstack",
+    "embedding", "embedding_renorm_", "empty", "empty_like", "empty_strided", "eq", "equal", "erf", "erf_", "erfc",
+    "erfc_", "erfinv", "exp", "exp2", "exp2_", "exp_", "expand_copy", "expm1", "expm1_", "eye",
     "fake_quantize_per_channel_affine", "fake_quantize_per_tensor_affine", "feature_alpha_dropout",
     "feature_alpha_dropout_", "feature_dropout", "feature_dropout_", "fill", "fill_", "fix", "fix_", "flatten", "flip",
     "fliplr", "flipud", "float_power", "floor", "floor_", "floor_divide", "fmax", "fmin", "fmod", "frac", "frac_",
@@ -5851,6 +5851,120 @@ def upsample_bicubic2d_backward(grad_output, output_size, input_size, align_corn
     return upsample_bicubic2d_backward_op.table[key_set](
         grad_output, output_size, input_size, align_corners, scales_h, scales_w
     )
+
+
+def _upsample_bilinear2d_aa(
+    input=None, output_size=None, align_corners=None, scales_h=None, scales_w=None, *, out=None, **numpy_names
+):
+    if numpy_names or output_size is None or align_corners is None:
+        return call_by_name([_upsample_bilinear2d_aa_op, _upsample_bilinear2d_aa_out_op], locals())
+    if output_size.__class__ is not tuple:
+        output_size = (output_size,) if output_size.__class__ is int else as_int_list(output_size)
+    if out is not None:
+        return invoke(_upsample_bilinear2d_aa_out_op, input, output_size, align_corners, scales_h, scales_w, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(_upsample_bilinear2d_aa_op, input, output_size, align_corners, scales_h, scales_w)
+    return _upsample_bilinear2d_aa_op.table[key_set](input, output_size, align_corners, scales_h, scales_w)
+
+
+def _upsample_bilinear2d_aa_backward(grad_output, output_size, input_size, align_corners, scales_h=None, scales_w=None):
+    if output_size.__class__ is not tuple:
+        output_size = (output_size,) if output_size.__class__ is int else as_int_list(output_size)
+    if input_size.__class__ is not tuple:
+        input_size = (input_size,) if input_size.__class__ is int else as_int_list(input_size)
+    try:
+        key_set = (grad_output._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(
+            _upsample_bilinear2d_aa_backward_op, grad_output, output_size, input_size, align_corners, scales_h, scales_w
+        )
+    return _upsample_bilinear2d_aa_backward_op.table[key_set](
+        grad_output, output_size, input_size, align_corners, scales_h, scales_w
+    )
+
+
+def _upsample_bicubic2d_aa(
+    input=None, output_size=None, align_corners=None, scales_h=None, scales_w=None, *, out=None, **numpy_names
+):
+    if numpy_names or output_size is None or align_corners is None:
+        return call_by_name([_upsample_bicubic2d_aa_op, _upsample_bicubic2d_aa_out_op], locals())
+    if output_size.__class__ is not tuple:
+        output_size = (output_size,) if output_size.__class__ is int else as_int_list(output_size)
+    if out is not None:
+        return invoke(_upsample_bicubic2d_aa_out_op, input, output_size, align_corners, scales_h, scales_w, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(_upsample_bicubic2d_aa_op, input, output_size, align_corners, scales_h, scales_w)
+    return _upsample_bicubic2d_aa_op.table[key_set](input, output_size, align_corners, scales_h, scales_w)
+
+
+def _upsample_bicubic2d_aa_backward(grad_output, output_size, input_size, align_corners, scales_h=None, scales_w=None):
+    if output_size.__class__ is not tuple:
+        output_size = (output_size,) if output_size.__class__ is int else as_int_list(output_size)
+    if input_size.__class__ is not tuple:
+        input_size = (input_size,) if input_size.__class__ is int else as_int_list(input_size)
+    try:
+        key_set = (grad_output._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(
+            _upsample_bicubic2d_aa_backward_op, grad_output, output_size, input_size, align_corners, scales_h, scales_w
+        )
+    return _upsample_bicubic2d_aa_backward_op.table[key_set](
+        grad_output, output_size, input_size, align_corners, scales_h, scales_w
+    )
+
+
+def _upsample_lanczos2d_aa(
+    input=None, output_size=None, align_corners=None, scales_h=None, scales_w=None, *, out=None, **numpy_names
+):
+    if numpy_names or output_size is None or align_corners is None:
+        return call_by_name([_upsample_lanczos2d_aa_op, _upsample_lanczos2d_aa_out_op], locals())
+    if output_size.__class__ is not tuple:
+        output_size = (output_size,) if output_size.__class__ is int else as_int_list(output_size)
+    if out is not None:
+        return invoke(_upsample_lanczos2d_aa_out_op, input, output_size, align_corners, scales_h, scales_w, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(_upsample_lanczos2d_aa_op, input, output_size, align_corners, scales_h, scales_w)
+    return _upsample_lanczos2d_aa_op.table[key_set](input, output_size, align_corners, scales_h, scales_w)
+
+
+def _upsample_lanczos2d_aa_backward(grad_output, output_size, input_size, align_corners, scales_h=None, scales_w=None):
+    if output_size.__class__ is not tuple:
+        output_size = (output_size,) if output_size.__class__ is int else as_int_list(output_size)
+    if input_size.__class__ is not tuple:
+        input_size = (input_size,) if input_size.__class__ is int else as_int_list(input_size)
+    try:
+        key_set = (grad_output._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(
+            _upsample_lanczos2d_aa_backward_op, grad_output, output_size, input_size, align_corners, scales_h, scales_w
+        )
+    return _upsample_lanczos2d_aa_backward_op.table[key_set](
+        grad_output, output_size, input_size, align_corners, scales_h, scales_w
+    )
+
+
+def affine_grid_generator(theta, size, align_corners, *, out=None):
+    if out is not None:
+        return invoke(affine_grid_generator_out_op, theta, size, align_corners, out)
+    try:
+        key_set = (theta._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(affine_grid_generator_op, theta, size, align_corners)
+    return affine_grid_generator_op.table[key_set](theta, size, align_corners)
+
+
+def affine_grid_generator_backward(grad, size, align_corners):
+    try:
+        key_set = (grad._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(affine_grid_generator_backward_op, grad, size, align_corners)
+    return affine_grid_generator_backward_op.table[key_set](grad, size, align_corners)
 
 
 def constant_pad_nd(input=None, pad=None, value=0, **numpy_names):
@@ -14725,6 +14839,40 @@ upsample_bicubic2d_out_op = declare(
 )
 upsample_bicubic2d_backward_op = declare(
     "upsample_bicubic2d_backward(Tensor grad_output, int[2] output_size, int[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"
+)
+_upsample_bilinear2d_aa_op = declare(
+    "_upsample_bilinear2d_aa(Tensor self, int[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"
+)
+_upsample_bilinear2d_aa_out_op = declare(
+    "_upsample_bilinear2d_aa.out(Tensor self, int[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None, *, Tensor(a!) out) -> Tensor(a!)"
+)
+_upsample_bilinear2d_aa_backward_op = declare(
+    "_upsample_bilinear2d_aa_backward(Tensor grad_output, int[2] output_size, int[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"
+)
+_upsample_bicubic2d_aa_op = declare(
+    "_upsample_bicubic2d_aa(Tensor self, int[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"
+)
+_upsample_bicubic2d_aa_out_op = declare(
+    "_upsample_bicubic2d_aa.out(Tensor self, int[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None, *, Tensor(a!) out) -> Tensor(a!)"
+)
+_upsample_bicubic2d_aa_backward_op = declare(
+    "_upsample_bicubic2d_aa_backward(Tensor grad_output, int[2] output_size, int[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"
+)
+_upsample_lanczos2d_aa_op = declare(
+    "_upsample_lanczos2d_aa(Tensor self, int[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"
+)
+_upsample_lanczos2d_aa_out_op = declare(
+    "_upsample_lanczos2d_aa.out(Tensor self, int[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None, *, Tensor(a!) out) -> Tensor(a!)"
+)
+_upsample_lanczos2d_aa_backward_op = declare(
+    "_upsample_lanczos2d_aa_backward(Tensor grad_output, int[2] output_size, int[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"
+)
+affine_grid_generator_op = declare("affine_grid_generator(Tensor theta, int[] size, bool align_corners) -> Tensor")
+affine_grid_generator_out_op = declare(
+    "affine_grid_generator.out(Tensor theta, int[] size, bool align_corners, *, Tensor(a!) out) -> Tensor(a!)"
+)
+affine_grid_generator_backward_op = declare(
+    "affine_grid_generator_backward(Tensor grad, int[] size, bool align_corners) -> Tensor"
 )
 constant_pad_nd_op = declare("constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor")
 pad_op = declare('pad(Tensor self, int[] pad, str mode="constant", float? value=None) -> Tensor')

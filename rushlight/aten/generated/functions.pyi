@@ -1667,6 +1667,61 @@ def upsample_bicubic2d_backward(
     scales_h: _float | None = None,
     scales_w: _float | None = None,
 ) -> Tensor: ...
+def _upsample_bilinear2d_aa(
+    input: Tensor,
+    output_size: _int | Sequence[_int],
+    align_corners: _bool,
+    scales_h: _float | None = None,
+    scales_w: _float | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor: ...
+def _upsample_bilinear2d_aa_backward(
+    grad_output: Tensor,
+    output_size: _int | Sequence[_int],
+    input_size: _int | Sequence[_int],
+    align_corners: _bool,
+    scales_h: _float | None = None,
+    scales_w: _float | None = None,
+) -> Tensor: ...
+def _upsample_bicubic2d_aa(
+    input: Tensor,
+    output_size: _int | Sequence[_int],
+    align_corners: _bool,
+    scales_h: _float | None = None,
+    scales_w: _float | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor: ...
+def _upsample_bicubic2d_aa_backward(
+    grad_output: Tensor,
+    output_size: _int | Sequence[_int],
+    input_size: _int | Sequence[_int],
+    align_corners: _bool,
+    scales_h: _float | None = None,
+    scales_w: _float | None = None,
+) -> Tensor: ...
+def _upsample_lanczos2d_aa(
+    input: Tensor,
+    output_size: _int | Sequence[_int],
+    align_corners: _bool,
+    scales_h: _float | None = None,
+    scales_w: _float | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor: ...
+def _upsample_lanczos2d_aa_backward(
+    grad_output: Tensor,
+    output_size: _int | Sequence[_int],
+    input_size: _int | Sequence[_int],
+    align_corners: _bool,
+    scales_h: _float | None = None,
+    scales_w: _float | None = None,
+) -> Tensor: ...
+def affine_grid_generator(
+    theta: Tensor, size: Sequence[_int], align_corners: _bool, *, out: Tensor | None = None
+) -> Tensor: ...
+def affine_grid_generator_backward(grad: Tensor, size: Sequence[_int], align_corners: _bool) -> Tensor: ...
 def constant_pad_nd(input: Tensor, pad: Sequence[_int], value: Number = 0) -> Tensor: ...
 def pad(input: Tensor, pad: Sequence[_int], mode: _str = "constant", value: _float | None = None) -> Tensor: ...
 def _pad_circular(input: Tensor, pad: Sequence[_int]) -> Tensor: ...
@@ -3248,6 +3303,18 @@ upsample_trilinear3d_backward_op: OpOverload
 upsample_bicubic2d_op: OpOverload
 upsample_bicubic2d_out_op: OpOverload
 upsample_bicubic2d_backward_op: OpOverload
+_upsample_bilinear2d_aa_op: OpOverload
+_upsample_bilinear2d_aa_out_op: OpOverload
+_upsample_bilinear2d_aa_backward_op: OpOverload
+_upsample_bicubic2d_aa_op: OpOverload
+_upsample_bicubic2d_aa_out_op: OpOverload
+_upsample_bicubic2d_aa_backward_op: OpOverload
+_upsample_lanczos2d_aa_op: OpOverload
+_upsample_lanczos2d_aa_out_op: OpOverload
+_upsample_lanczos2d_aa_backward_op: OpOverload
+affine_grid_generator_op: OpOverload
+affine_grid_generator_out_op: OpOverload
+affine_grid_generator_backward_op: OpOverload
 constant_pad_nd_op: OpOverload
 pad_op: OpOverload
 _pad_circular_op: OpOverload

@@ -869,18 +869,7 @@ implement(
         else weight.reshape([weight.numel() if d == 1 else 1 for d in range(self.dim())]),
     ),
 )
-implement(
-    "rrelu_with_noise",
-    CompositeExplicitAutograd=lambda self, noise, lower, upper, training, generator: (
-        self
-        * noise.data.fill_(1).masked_scatter_(
-            self <= 0,
-            self.new_empty(int((self <= 0).sum())).double().uniform_(lower, upper, generator=generator).to(self.dtype),
-        )
-        if training
-        else functions.leaky_relu(self, (lower + upper) / 2)
-    ),
-)
+implement("rrelu_with_noise", CompositeExplicitAutograd=random.rrelu_with_noise)
 implement(
     "rrelu_with_noise_",
     CompositeExplicitAutograd=lambda self, noise, lower, upper, training, generator: self.copy_(
@@ -1335,32 +1324,14 @@ implement("repeat_interleave.self_Tensor", CompositeImplicitAutograd=tensor_shap
 implement("repeat_interleave.self_int", CompositeImplicitAutograd=tensor_shape.repeat_interleave_int)
 implement("vstack", CompositeImplicitAutograd=tensor_shape.vstack)
 implement("vstack.out", CompositeImplicitAutograd=tensor_shape.vstack)
-implement(
-    "pixel_shuffle",
-    CompositeExplicitAutograd=lambda self, upscale_factor: (
-        self.unflatten(-3, (-1, upscale_factor, upscale_factor))
-        .movedim((-4, -3), (-3, -1))
-        .flatten(-4, -3)
-        .flatten(-2, -1)
-        .clone(memory_format=tensor_shape.suggested(self))
-    ),
-)
+implement("pixel_shuffle", CompositeExplicitAutograd=tensor_shape.pixel_shuffle)
 implement(
     "pixel_shuffle.out",
     CompositeExplicitAutograd=lambda self, upscale_factor, out: structured.write_out(
         invoke(functions.pixel_shuffle_op, self, upscale_factor), [self, upscale_factor], out, casts=False
     ),
 )
-implement(
-    "pixel_unshuffle",
-    CompositeExplicitAutograd=lambda self, downscale_factor: (
-        self.unflatten(-1, (-1, downscale_factor))
-        .unflatten(-3, (-1, downscale_factor))
-        .movedim((-3, -1), (-4, -3))
-        .flatten(-5, -3)
-        .clone(memory_format=tensor_shape.suggested(self))
-    ),
-)
+implement("pixel_unshuffle", CompositeExplicitAutograd=tensor_shape.pixel_unshuffle)
 implement(
     "pixel_unshuffle.out",
     CompositeExplicitAutograd=lambda self, downscale_factor, out: structured.write_out(
@@ -2111,6 +2082,90 @@ implement(
     "upsample_bicubic2d_backward",
     CompositeExplicitAutograd=lambda grad_output, output_size, input_size, align_corners, scales_h, scales_w: (
         upsampling.upsample_backward("bicubic", grad_output, input_size, align_corners, [scales_h, scales_w])
+    ),
+)
+implement(
+    "_upsample_bilinear2d_aa",
+    CompositeExplicitAutograd=lambda self, output_size, align_corners, scales_h, scales_w: upsampling.upsample(
+        "linear-aa", self, output_size, align_corners, [scales_h, scales_w]
+    ),
+)
+implement(
+    "_upsample_bilinear2d_aa.out",
+    CompositeExplicitAutograd=lambda self, output_size, align_corners, scales_h, scales_w, out: structured.write_out(
+        invoke(functions._upsample_bilinear2d_aa_op, self, output_size, align_corners, scales_h, scales_w),
+        [self, output_size, align_corners, scales_h, scales_w],
+        out,
+        casts=False,
+    ),
+)
+implement(
+    "_upsample_bilinear2d_aa_backward",
+    CompositeExplicitAutograd=lambda grad_output, output_size, input_size, align_corners, scales_h, scales_w: (
+        upsampling.upsample_backward("linear-aa", grad_output, input_size, align_corners, [scales_h, scales_w])
+    ),
+)
+implement(
+    "_upsample_bicubic2d_aa",
+    CompositeExplicitAutograd=lambda self, output_size, align_corners, scales_h, scales_w: upsampling.upsample(
+        "bicubic-aa", self, output_size, align_corners, [scales_h, scales_w]
+    ),
+)
+implement(
+    "_upsample_bicubic2d_aa.out",
+    CompositeExplicitAutograd=lambda self, output_size, align_corners, scales_h, scales_w, out: structured.write_out(
+        invoke(functions._upsample_bicubic2d_aa_op, self, output_size, align_corners, scales_h, scales_w),
+        [self, output_size, align_corners, scales_h, scales_w],
+        out,
+        casts=False,
+    ),
+)
+implement(
+    "_upsample_bicubic2d_aa_backward",
+    CompositeExplicitAutograd=lambda grad_output, output_size, input_size, align_corners, scales_h, scales_w: (
+        upsampling.upsample_backward("bicubic-aa", grad_output, input_size, align_corners, [scales_h, scales_w])
+    ),
+)
+implement(
+    "_upsample_lanczos2d_aa",
+    CompositeExplicitAutograd=lambda self, output_size, align_corners, scales_h, scales_w: upsampling.upsample(
+        "lanczos-aa", self, output_size, align_corners, [scales_h, scales_w]
+    ),
+)
+implement(
+    "_upsample_lanczos2d_aa.out",
+    CompositeExplicitAutograd=lambda self, output_size, align_corners, scales_h, scales_w, out: structured.write_out(
+        invoke(functions._upsample_lanczos2d_aa_op, self, output_size, align_corners, scales_h, scales_w),
+        [self, output_size, align_corners, scales_h, scales_w],
+        out,
+        casts=False,
+    ),
+)
+implement(
+    "_upsample_lanczos2d_aa_backward",
+    CompositeExplicitAutograd=lambda grad_output, output_size, input_size, align_corners, scales_h, scales_w: (
+        upsampling.upsample_backward("lanczos-aa", grad_output, input_size, align_corners, [scales_h, scales_w])
+    ),
+)
+implement(
+    "affine_grid_generator",
+    CompositeExplicitAutograd=lambda theta, size, align_corners: (
+        upsampling.base_grid(theta, size, align_corners) @ theta.mT
+    ).unflatten(1, size[2:]),
+)
+implement(
+    "affine_grid_generator.out",
+    CompositeExplicitAutograd=lambda theta, size, align_corners, out: structured.write_out(
+        invoke(functions.affine_grid_generator_op, theta, size, align_corners),
+        [theta, size, align_corners],
+        out,
+        casts=False,
+    ),
+)
+implement(
+    "affine_grid_generator_backward",
+    CompositeImplicitAutograd=lambda grad, size, align_corners: (
+        grad.flatten(1, -2).mT @ upsampling.base_grid(grad, size, align_corners)
     ),
 )
 implement("constant_pad_nd", CompositeExplicitAutograd=padding.constant_pad_nd)

@@ -18,6 +18,7 @@ from rushlight.aten.strided import Tensor, strides_for
 from rushlight.aten.structured import Structured, planned
 from rushlight.c10.dtypes import FLOATING, INTEGRAL, Scalar, bfloat16, bool_, common_dtype, dtype
 from rushlight.c10.fast_paths import fast_form_of, fastest
+from rushlight.c10.type_info import finfo
 
 # Elementary functions ------------------------------------------------------------------------------------------------
 
@@ -328,6 +329,16 @@ def check_gelu(self: Tensor, approximate: str) -> None:
         raise RuntimeError("approximate argument must be either none or tanh.")
 
 
+def check_lambda(self: Tensor, lambd: Scalar) -> None:
+    """Source: `aten/src/ATen/native/Activation.cpp`, `softshrink_check`."""
+    if not self.dtype.is_floating_point:
+        raise NotImplementedError(f"\"softshrink_check\" not implemented for '{self.dtype.type_name}'")
+    most = finfo(self.dtype).max
+    if not 0 <= lambd <= most:
+        kind = self.dtype.type_name
+        raise RuntimeError(f"lambda must be in range [0, {most:g}] for input dtype {kind}, but found {lambd:g}")
+
+
 def times_logistic(x: np.ndarray) -> np.ndarray:
     return x / (1 + np.exp(-x))
 
@@ -358,7 +369,7 @@ silu = pointwise(times_logistic, arithmetic, FLOATS, casts=False)
 softplus = pointwise(soft_plus, arithmetic, FLOATS, parameters=2, casts=False)
 leaky_relu = pointwise(leaky, arithmetic, FLOATS, parameters=1, casts=False)
 elu = pointwise(exponential_linear, arithmetic, FLOATS, parameters=3, casts=False)
-threshold = pointwise(replaced_up_to, in_common, NUMERIC, parameters=2)
+threshold = pointwise(replaced_up_to, arithmetic, NUMERIC, parameters=2)
 threshold.idempotent = True
 clipped = pointwise(loops.between, in_common, NUMERIC, parameters=2, casts=False)
 activation = partial(pointwise, dtypes=arithmetic, kinds=FLOATS, casts=False)
@@ -367,7 +378,10 @@ hardswish = activation(lambda x: x * np.clip(x + 3, 0, 6) / 6)
 mish = activation(lambda x: x * np.tanh(np.log1p(np.exp(x))))
 shrink = partial(activation, parameters=1)
 hardshrink = shrink(lambda x, lambd: np.where(np.abs(x) <= lambd, 0, x))
-softshrink = shrink(lambda x, lambd: np.where(np.abs(x) <= lambd, 0, x - np.copysign(lambd, x)))
+_softshrink = shrink(
+    lambda x, lambd: np.where(np.abs(x) <= lambd, x * 0, x - np.copysign(lambd, x)), check=check_lambda
+)
+softshrink = Structured(_softshrink.meta, _softshrink.impl)  # not planned, because each call checks its number
 
 
 def hardtanh_meta(self: Tensor, min_val: Scalar, max_val: Scalar) -> Output:
@@ -475,20 +489,21 @@ def silu_slope(grad: np.ndarray, x: np.ndarray) -> np.ndarray:
     return grad * sigmoid * (1 + x * (1 - sigmoid))
 
 
-def check_sides(name: str, factor: str) -> Callable:
+def check_sides(name: str) -> Callable:
     """A check, also in each run, that a result which has overwritten its argument tells on which side of 0 the argument was: no
     negative factor."""
 
     def check(grad: Tensor, x: Tensor, slope: Scalar, *rest: Scalar) -> None:
         *_, is_result = rest
         if is_result and slope < 0:
-            reason = "the result does not tell on which side its argument was"
-            raise RuntimeError(f"{name}_ in place with {factor} below 0 has no gradient: {reason}. Call {name}.")
+            cause = "This is caused by calling in-place forward function with a negative slope"
+            problem = f"In-place {name} backward calculation is triggered with a negative slope which is not supported"
+            raise RuntimeError(f"{problem}. {cause}, please call out-of-place version instead.")
 
     return check
 
 
-check_leaky_side, check_elu_side = check_sides("leaky_relu", "a negative slope"), check_sides("elu", "an alpha")
+check_leaky_side, check_elu_side = check_sides("leakyReLu"), check_sides("elu")
 
 
 def leaky_slope(grad: np.ndarray, x: np.ndarray, negative_slope: Scalar, self_is_result: bool) -> np.ndarray:

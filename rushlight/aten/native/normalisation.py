@@ -5,7 +5,6 @@ Normalisation subtracts the mean and divides by the standard deviation: over the
 autograd differentiates the operators that they call. `layer_norm` and `batch_norm` also have a kernel and a formula of their own
 (`native_layer_norm`, `native_batch_norm`), as their fast path. In PyTorch: `aten/src/ATen/native/layer_norm.cpp`, `group_norm.cpp`,
 `Normalization.cpp`, with kernels and formulas of their own.
-Left out: `instance_norm`.
 """
 
 from __future__ import annotations
@@ -197,6 +196,7 @@ def instance_norm(input, weight, bias, running_mean, running_var, use_input_stat
         raise RuntimeError("Expected running_mean and running_var to be defined when use_input_stats is false")
     batch, channels = input.shape[:2]
     mean, var, scale, shift = (x if x is None else x.repeat(batch) for x in (running_mean, running_var, weight, bias))
+    mean, var = (x if x is None else x.to(input.dtype) for x in (mean, var))
     one = input.contiguous().view((1, batch * channels, *input.shape[2:]))
     out = functions.batch_norm(one, scale, shift, mean, var, use_input_stats, momentum, eps, cudnn)
     for running, repeated in ((running_mean, mean), (running_var, var)):
@@ -266,7 +266,11 @@ def batch_norm(input: Tensor, weight, bias, running_mean, running_var, training,
     Source: `aten/src/ATen/native/Normalization.cpp`, `batch_norm`, `batch_norm_cpu_update_stats_template` and
     `batch_norm_cpu_transform_input_template`.
     """
-    features = input.size(1) if input.dim() > 1 or input.numel() else 0
+    if not input.numel():  # the factors only keep the parameters in the graph
+        result = input.clone()
+        result = result if weight is None else result * weight[0]
+        return result if bias is None else result + bias[0]
+    features = input.size(1)
     given = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
     for name, tensor in given.items():
         if tensor is None and not training and name.startswith("running"):
@@ -276,10 +280,6 @@ def batch_norm(input: Tensor, weight, bias, running_mean, running_var, training,
     _check_floating("batch_norm", input)
     if any(x is not None and x.dtype not in (input.dtype, widened(input)) for x in given.values()):
         raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
-    if not input.numel():  # the factors only keep the parameters in the graph
-        result = input.clone()
-        result = result if weight is None else result * weight[0]
-        return result if bias is None else result + bias[0]
     for name in ("running_mean", "running_var"):
         if given[name] is not None and local.grad_enabled and given[name].requires_grad:
             problem = f"The function 'native_batch_norm' is not differentiable with respect to argument '{name}'."

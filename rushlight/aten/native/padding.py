@@ -38,8 +38,14 @@ def pad(self: Tensor, pad: Sequence[int], mode: str = "constant", value: float |
         raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
     ndim = len(pad) // 2
     if ndim not in (1, 2, 3) or self.dim() - ndim not in (1, 2):
-        supported = "pads one to three dimensions, with one or two before them"
-        raise NotImplementedError(f'Padding mode "{mode}" {supported}, but got {ndim} of {self.dim()}')
+        supported = "\n  - ".join(
+            f"{n + 1}D or {n + 2}D input: padding size = {2 * n} (pads last {f'{n} dimensions' if n > 1 else 'dimension'})"
+            for n in (1, 2, 3)
+        )
+        raise NotImplementedError(
+            f"Padding size {len(pad)} is not supported for {self.dim()}D input tensor.\n"
+            f"Supported combinations for non-constant padding:\n  - {supported}"
+        )
     names = {"reflect": f"reflection_pad{ndim}d", "replicate": f"replication_pad{ndim}d", "circular": "_pad_circular"}
     return getattr(functions, names[mode])(self, pad)
 

@@ -620,3 +620,18 @@ def times_noise(input: Tensor, p: float, train: bool, feature: bool, alpha: bool
     scale = ((least * least * p + 1) * (1 - p)) ** -0.5
     shift = noise.add(-1).mul_(least * scale).add_(least * scale * p)
     return multiply(input, noise.mul_(scale)).add_(shift)
+
+
+def rrelu_with_noise(self: Tensor, noise: Tensor, lower: float, upper: float, training: bool, generator=None) -> Tensor:
+    """`leaky_relu` with the mean slope, or in training with a random slope for each element, which `noise` receives.
+    Source: `aten/src/ATen/native/Activation.cpp`, `rrelu_with_noise_out_cpu`."""
+    for name, bound in (("lower", lower), ("upper", upper)):
+        if not math.isfinite(bound):
+            raise RuntimeError(f"rrelu: {name} bound must be finite, got {bound}")
+    if lower > upper:
+        raise RuntimeError("Lower bound should be less than or equal to the upper bound")
+    if not training:
+        return functions.leaky_relu(self, (lower + upper) / 2)
+    negative = self <= 0
+    slopes = self.new_empty(int(negative.sum())).double().uniform_(lower, upper, generator=generator)
+    return self * noise.data.fill_(1).masked_scatter_(negative, slopes.to(self.dtype))

@@ -528,9 +528,9 @@ def softmax_kernel(name: str, kernel: Callable[..., np.ndarray], fast: Callable 
 
     def meta(self: Tensor, dim: int, half_to_float: bool) -> Output:
         wrap_dim(dim, self.dim())
-        if half_to_float:
+        if half_to_float and not self.is_meta:
             raise RuntimeError(f"{name} with half to float conversion is not supported on CPU")
-        return Output(self.shape, None, self.dtype)
+        return Output(self.shape, None, float32 if half_to_float else self.dtype)
 
     def impl(self: Tensor, dim: int, half_to_float: bool, out: Tensor) -> None:
         if self.numel() == 0:

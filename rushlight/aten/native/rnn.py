@@ -166,11 +166,19 @@ def cell(step: Callable, input: Tensor, state: Sequence[Tensor], w_ih: Tensor, w
         raise RuntimeError("lstm_cell expects two hidden states")
     if input.size(1) != w_ih.size(1):
         raise RuntimeError(f"input has inconsistent input_size: got {input.size(1)} expected {w_ih.size(1)}")
-    for hidden in state:
+    gates = {lstm_step: 4, gru_step: 3}.get(step, 1)
+    for number, hidden in enumerate(state):
         if input.size(0) != hidden.size(0):
-            raise RuntimeError(f"Input batch size {input.size(0)} doesn't match hidden batch size {hidden.size(0)}")
+            raise RuntimeError(
+                f"Input batch size {input.size(0)} doesn't match hidden{number} batch size {hidden.size(0)}"
+            )
         if hidden.size(1) != w_hh.size(1):
-            raise RuntimeError(f"hidden has inconsistent hidden_size: got {hidden.size(1)}, expected {w_hh.size(1)}")
+            sizes = f"got {hidden.size(1)}, expected {w_hh.size(1)}"
+            raise RuntimeError(f"hidden{number} has inconsistent hidden_size: {sizes}")
+        for name, weight in (("weight_ih", w_ih), ("weight_hh", w_hh)):
+            if weight.size(0) != gates * hidden.size(1):
+                first = f"{gates} * hidden_size = {gates * hidden.size(1)}"
+                raise RuntimeError(f"{name} first dim must be {first}, but got {weight.size(0)}")
     return step(functions.linear(input, w_ih, b_ih), functions.linear(state[0], w_hh, b_hh), tuple(state))
 
 

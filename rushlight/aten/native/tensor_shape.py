@@ -31,6 +31,43 @@ def copies(views: Any) -> Any:
     return functions.clone(views, memory_format=contiguous_format)
 
 
+def pixel_shuffle(self: Tensor, upscale_factor: int) -> Tensor:
+    """Channels as more pixels: each group of `upscale_factor` squared becomes a square.
+    Source: `aten/src/ATen/native/PixelShuffle.cpp`, `pixel_shuffle_cpu`."""
+    _check_pixels("pixel_shuffle", "upscale_factor", self, upscale_factor)
+    area, channels = upscale_factor**2, self.size(-3)
+    if area >= 2**63:
+        raise ValueError(f"upscale factor is too large, (upscale_factor)^2 overflowed: upscale_factor={upscale_factor}")
+    if channels % area:
+        sizes = f"input.size(-3)={channels} is not divisible by {area}"
+        rule = "its input's 'channel' dimension to be divisible by the square of upscale_factor"
+        raise RuntimeError(f"pixel_shuffle expects {rule}, but {sizes}")
+    squares = self.unflatten(-3, (channels // area, upscale_factor, upscale_factor)).movedim((-4, -3), (-3, -1))
+    return squares.flatten(-4, -3).flatten(-2, -1).clone(memory_format=suggested(self))
+
+
+def pixel_unshuffle(self: Tensor, downscale_factor: int) -> Tensor:
+    """The inverse of `pixel_shuffle`. Source: `aten/src/ATen/native/PixelShuffle.cpp`."""
+    _check_pixels("pixel_unshuffle", "downscale_factor", self, downscale_factor)
+    for dim, name in ((-2, "height"), (-1, "width")):
+        if self.size(dim) % downscale_factor:
+            sizes = f"input.size({dim})={self.size(dim)} is not divisible by {downscale_factor}"
+            raise RuntimeError(f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but {sizes}")
+    if not self.numel() and not self.is_meta:
+        return self.clone()  # with the sizes of the input, as in PyTorch
+    height, width = (size // downscale_factor for size in self.shape[-2:])
+    squares = self.unflatten(-1, (width, downscale_factor)).unflatten(-3, (height, downscale_factor))
+    return squares.movedim((-3, -1), (-4, -3)).flatten(-5, -3).clone(memory_format=suggested(self))
+
+
+def _check_pixels(name: str, factor_name: str, self: Tensor, factor: int) -> None:
+    if self.dim() < 3:
+        given = f"input with {self.dim()} dimension(s)"
+        raise RuntimeError(f"{name} expects input to have at least 3 dimensions, but got {given}")
+    if factor <= 0:
+        raise RuntimeError(f"{name} expects a positive {factor_name}, but got {factor}")
+
+
 def atleast_1d(self: Tensor) -> Tensor:
     return self if self.dim() else self.reshape(1)
 

@@ -13,19 +13,23 @@ from rushlight.aten.generated.functions import (
     _log_softmax_backward_data_op, _log_softmax_backward_data_out_op, _log_softmax_op, _log_softmax_out_op,
     _prelu_kernel_op, _reshape_alias_op, _safe_softmax_op, _scaled_dot_product_flash_attention_for_cpu_op,
     _softmax_backward_data_op, _softmax_backward_data_out_op, _softmax_op, _softmax_out_op, _thnn_fused_gru_cell_op,
-    _thnn_fused_lstm_cell_op, _to_copy_op, _unique2_op, _unsafe_view_op, _upsample_nearest_exact1d_backward_op,
+    _thnn_fused_lstm_cell_op, _to_copy_op, _unique2_op, _unsafe_view_op, _upsample_bicubic2d_aa_backward_op,
+    _upsample_bicubic2d_aa_op, _upsample_bicubic2d_aa_out_op, _upsample_bilinear2d_aa_backward_op,
+    _upsample_bilinear2d_aa_op, _upsample_bilinear2d_aa_out_op, _upsample_lanczos2d_aa_backward_op,
+    _upsample_lanczos2d_aa_op, _upsample_lanczos2d_aa_out_op, _upsample_nearest_exact1d_backward_op,
     _upsample_nearest_exact1d_op, _upsample_nearest_exact1d_out_op, _upsample_nearest_exact2d_backward_op,
     _upsample_nearest_exact2d_op, _upsample_nearest_exact2d_out_op, _upsample_nearest_exact3d_backward_op,
     _upsample_nearest_exact3d_op, _upsample_nearest_exact3d_out_op, abs__op, abs_op, abs_out_op, acos__op, acos_op,
     acos_out_op, acosh__op, acosh_op, acosh_out_op, add_Scalar_op, add_Tensor_op, add__Tensor_op, add_out_op,
     addcdiv__op, addcdiv_op, addcdiv_out_op, addcmul__op, addcmul_op, addcmul_out_op, addmm__op, addmm_op, addmm_out_op,
-    addmv__op, addmv_op, addmv_out_op, addr__op, addr_op, addr_out_op, alias_op, all_all_out_op, all_dims_out_op,
-    all_out_op, amax_op, amax_out_op, amin_op, amin_out_op, aminmax_op, aminmax_out_op, any_all_out_op, any_dims_out_op,
-    any_out_op, arange_out_op, arange_start_out_op, argmax_out_op, argmin_out_op, as_strided__op, as_strided_op,
-    as_strided_scatter_op, asin__op, asin_op, asin_out_op, asinh__op, asinh_op, asinh_out_op, atan2__op, atan2_op,
-    atan2_out_op, atan__op, atan_op, atan_out_op, atanh__op, atanh_op, atanh_out_op, avg_pool2d_backward_grad_input_op,
-    avg_pool2d_backward_op, avg_pool2d_op, avg_pool2d_out_op, baddbmm__op, baddbmm_op, baddbmm_out_op,
-    bernoulli_Tensor_op, bernoulli__Tensor_op, bernoulli__float_op, bernoulli_op, bernoulli_out_op, bernoulli_p_op,
+    addmv__op, addmv_op, addmv_out_op, addr__op, addr_op, addr_out_op, affine_grid_generator_op,
+    affine_grid_generator_out_op, alias_op, all_all_out_op, all_dims_out_op, all_out_op, amax_op, amax_out_op, amin_op,
+    amin_out_op, aminmax_op, aminmax_out_op, any_all_out_op, any_dims_out_op, any_out_op, arange_out_op,
+    arange_start_out_op, argmax_out_op, argmin_out_op, as_strided__op, as_strided_op, as_strided_scatter_op, asin__op,
+    asin_op, asin_out_op, asinh__op, asinh_op, asinh_out_op, atan2__op, atan2_op, atan2_out_op, atan__op, atan_op,
+    atan_out_op, atanh__op, atanh_op, atanh_out_op, avg_pool2d_backward_grad_input_op, avg_pool2d_backward_op,
+    avg_pool2d_op, avg_pool2d_out_op, baddbmm__op, baddbmm_op, baddbmm_out_op, bernoulli_Tensor_op,
+    bernoulli__Tensor_op, bernoulli__float_op, bernoulli_op, bernoulli_out_op, bernoulli_p_op,
     binary_cross_entropy_backward_grad_input_op, binary_cross_entropy_backward_op, binary_cross_entropy_op,
     binary_cross_entropy_out_op, binary_cross_entropy_with_logits_op, bitwise_and_Tensor_out_op, bitwise_and__Tensor_op,
     bitwise_left_shift_Tensor_out_op, bitwise_left_shift__Tensor_op, bitwise_not__op, bitwise_not_out_op,
@@ -5265,6 +5269,109 @@ class UpsampleBicubic2DBackwardBackward0(Node):
         if grad is None:
             return (None,)
         return (functions.upsample_bicubic2d(grad, node.output_size, node.align_corners, node.scales_h, node.scales_w),)
+
+
+class UpsampleBilinear2DAaBackward0(Node):
+    _saved_align_corners = value_getter("align_corners")
+    _saved_output_size = int_getter("output_size")
+    _saved_scales_h = value_getter("scales_h")
+    _saved_scales_w = value_getter("scales_w")
+    _saved_self_sym_sizes = value_getter("self_shape")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (
+            functions._upsample_bilinear2d_aa_backward(
+                grad, node.output_size, node.self_shape, node.align_corners, node.scales_h, node.scales_w
+            ),
+        )
+
+
+class UpsampleBilinear2DAaBackwardBackward0(Node):
+    _saved_align_corners = value_getter("align_corners")
+    _saved_output_size = int_getter("output_size")
+    _saved_scales_h = value_getter("scales_h")
+    _saved_scales_w = value_getter("scales_w")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (
+            functions._upsample_bilinear2d_aa(grad, node.output_size, node.align_corners, node.scales_h, node.scales_w),
+        )
+
+
+class UpsampleBicubic2DAaBackward0(Node):
+    _saved_align_corners = value_getter("align_corners")
+    _saved_output_size = int_getter("output_size")
+    _saved_scales_h = value_getter("scales_h")
+    _saved_scales_w = value_getter("scales_w")
+    _saved_self_sym_sizes = value_getter("self_shape")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (
+            functions._upsample_bicubic2d_aa_backward(
+                grad, node.output_size, node.self_shape, node.align_corners, node.scales_h, node.scales_w
+            ),
+        )
+
+
+class UpsampleBicubic2DAaBackwardBackward0(Node):
+    _saved_align_corners = value_getter("align_corners")
+    _saved_output_size = int_getter("output_size")
+    _saved_scales_h = value_getter("scales_h")
+    _saved_scales_w = value_getter("scales_w")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (
+            functions._upsample_bicubic2d_aa(grad, node.output_size, node.align_corners, node.scales_h, node.scales_w),
+        )
+
+
+class UpsampleLanczos2DAaBackward0(Node):
+    _saved_align_corners = value_getter("align_corners")
+    _saved_output_size = int_getter("output_size")
+    _saved_scales_h = value_getter("scales_h")
+    _saved_scales_w = value_getter("scales_w")
+    _saved_self_sym_sizes = value_getter("self_shape")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (
+            functions._upsample_lanczos2d_aa_backward(
+                grad, node.output_size, node.self_shape, node.align_corners, node.scales_h, node.scales_w
+            ),
+        )
+
+
+class UpsampleLanczos2DAaBackwardBackward0(Node):
+    _saved_align_corners = value_getter("align_corners")
+    _saved_output_size = int_getter("output_size")
+    _saved_scales_h = value_getter("scales_h")
+    _saved_scales_w = value_getter("scales_w")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (
+            functions._upsample_lanczos2d_aa(grad, node.output_size, node.align_corners, node.scales_h, node.scales_w),
+        )
+
+
+class AffineGridGeneratorBackward0(Node):
+    _saved_align_corners = value_getter("align_corners")
+    _saved_size = int_getter("size")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (functions.affine_grid_generator_backward(grad, node.size, node.align_corners),)
 
 
 class BinaryCrossEntropyBackward0(Node):
@@ -13070,6 +13177,162 @@ def upsample_bicubic2d_backward(key_set, grad_output, output_size, input_size, a
     return result
 
 
+def _upsample_bilinear2d_aa(key_set, self, output_size, align_corners, scales_h, scales_w):
+    if not local.grad_enabled or self._autograd is self._base is None:
+        return _upsample_bilinear2d_aa_op.below[key_set](self, output_size, align_corners, scales_h, scales_w)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return _upsample_bilinear2d_aa_op.below[key_set](self, output_size, align_corners, scales_h, scales_w)
+    node = UpsampleBilinear2DAaBackward0()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    node.align_corners = align_corners
+    node.output_size = output_size
+    node.scales_h = scales_h
+    node.scales_w = scales_w
+    result = call_below(_upsample_bilinear2d_aa_op.below[key_set], self, output_size, align_corners, scales_h, scales_w)
+    set_history(result, node)
+    return result
+
+
+def _upsample_bilinear2d_aa_backward(key_set, grad_output, output_size, input_size, align_corners, scales_h, scales_w):
+    if not local.grad_enabled or grad_output._autograd is grad_output._base is None:
+        return _upsample_bilinear2d_aa_backward_op.below[key_set](
+            grad_output, output_size, input_size, align_corners, scales_h, scales_w
+        )
+    edges = [gradient_edge(grad_output)]
+    if edges[0].node is None and not any_requires_grad([grad_output]):
+        return _upsample_bilinear2d_aa_backward_op.below[key_set](
+            grad_output, output_size, input_size, align_corners, scales_h, scales_w
+        )
+    node = UpsampleBilinear2DAaBackwardBackward0()
+    node.next_edges = edges
+    node.align_corners = align_corners
+    node.output_size = output_size
+    node.scales_h = scales_h
+    node.scales_w = scales_w
+    result = call_below(
+        _upsample_bilinear2d_aa_backward_op.below[key_set],
+        grad_output,
+        output_size,
+        input_size,
+        align_corners,
+        scales_h,
+        scales_w,
+    )
+    set_history(result, node)
+    return result
+
+
+def _upsample_bicubic2d_aa(key_set, self, output_size, align_corners, scales_h, scales_w):
+    if not local.grad_enabled or self._autograd is self._base is None:
+        return _upsample_bicubic2d_aa_op.below[key_set](self, output_size, align_corners, scales_h, scales_w)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return _upsample_bicubic2d_aa_op.below[key_set](self, output_size, align_corners, scales_h, scales_w)
+    node = UpsampleBicubic2DAaBackward0()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    node.align_corners = align_corners
+    node.output_size = output_size
+    node.scales_h = scales_h
+    node.scales_w = scales_w
+    result = call_below(_upsample_bicubic2d_aa_op.below[key_set], self, output_size, align_corners, scales_h, scales_w)
+    set_history(result, node)
+    return result
+
+
+def _upsample_bicubic2d_aa_backward(key_set, grad_output, output_size, input_size, align_corners, scales_h, scales_w):
+    if not local.grad_enabled or grad_output._autograd is grad_output._base is None:
+        return _upsample_bicubic2d_aa_backward_op.below[key_set](
+            grad_output, output_size, input_size, align_corners, scales_h, scales_w
+        )
+    edges = [gradient_edge(grad_output)]
+    if edges[0].node is None and not any_requires_grad([grad_output]):
+        return _upsample_bicubic2d_aa_backward_op.below[key_set](
+            grad_output, output_size, input_size, align_corners, scales_h, scales_w
+        )
+    node = UpsampleBicubic2DAaBackwardBackward0()
+    node.next_edges = edges
+    node.align_corners = align_corners
+    node.output_size = output_size
+    node.scales_h = scales_h
+    node.scales_w = scales_w
+    result = call_below(
+        _upsample_bicubic2d_aa_backward_op.below[key_set],
+        grad_output,
+        output_size,
+        input_size,
+        align_corners,
+        scales_h,
+        scales_w,
+    )
+    set_history(result, node)
+    return result
+
+
+def _upsample_lanczos2d_aa(key_set, self, output_size, align_corners, scales_h, scales_w):
+    if not local.grad_enabled or self._autograd is self._base is None:
+        return _upsample_lanczos2d_aa_op.below[key_set](self, output_size, align_corners, scales_h, scales_w)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return _upsample_lanczos2d_aa_op.below[key_set](self, output_size, align_corners, scales_h, scales_w)
+    node = UpsampleLanczos2DAaBackward0()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    node.align_corners = align_corners
+    node.output_size = output_size
+    node.scales_h = scales_h
+    node.scales_w = scales_w
+    result = call_below(_upsample_lanczos2d_aa_op.below[key_set], self, output_size, align_corners, scales_h, scales_w)
+    set_history(result, node)
+    return result
+
+
+def _upsample_lanczos2d_aa_backward(key_set, grad_output, output_size, input_size, align_corners, scales_h, scales_w):
+    if not local.grad_enabled or grad_output._autograd is grad_output._base is None:
+        return _upsample_lanczos2d_aa_backward_op.below[key_set](
+            grad_output, output_size, input_size, align_corners, scales_h, scales_w
+        )
+    edges = [gradient_edge(grad_output)]
+    if edges[0].node is None and not any_requires_grad([grad_output]):
+        return _upsample_lanczos2d_aa_backward_op.below[key_set](
+            grad_output, output_size, input_size, align_corners, scales_h, scales_w
+        )
+    node = UpsampleLanczos2DAaBackwardBackward0()
+    node.next_edges = edges
+    node.align_corners = align_corners
+    node.output_size = output_size
+    node.scales_h = scales_h
+    node.scales_w = scales_w
+    result = call_below(
+        _upsample_lanczos2d_aa_backward_op.below[key_set],
+        grad_output,
+        output_size,
+        input_size,
+        align_corners,
+        scales_h,
+        scales_w,
+    )
+    set_history(result, node)
+    return result
+
+
+def affine_grid_generator(key_set, theta, size, align_corners):
+    if not local.grad_enabled or theta._autograd is theta._base is None:
+        return affine_grid_generator_op.below[key_set](theta, size, align_corners)
+    edges = [gradient_edge(theta)]
+    if edges[0].node is None and not any_requires_grad([theta]):
+        return affine_grid_generator_op.below[key_set](theta, size, align_corners)
+    node = AffineGridGeneratorBackward0()
+    node.next_edges = edges
+    node.align_corners = align_corners
+    node.size = size
+    result = call_below(affine_grid_generator_op.below[key_set], theta, size, align_corners)
+    set_history(result, node)
+    return result
+
+
 def binary_cross_entropy(key_set, self, target, weight, reduction):
     if (
         not local.grad_enabled
@@ -14136,23 +14399,28 @@ AUTOGRAD = {
     upsample_linear1d_backward, upsample_bilinear2d_op: upsample_bilinear2d, upsample_bilinear2d_backward_op:
     upsample_bilinear2d_backward, upsample_trilinear3d_op: upsample_trilinear3d, upsample_trilinear3d_backward_op:
     upsample_trilinear3d_backward, upsample_bicubic2d_op: upsample_bicubic2d, upsample_bicubic2d_backward_op:
-    upsample_bicubic2d_backward, binary_cross_entropy_op: binary_cross_entropy, binary_cross_entropy_with_logits_op:
-    binary_cross_entropy_with_logits, huber_loss_op: huber_loss, mse_loss_op: mse_loss,
-    _scaled_dot_product_flash_attention_for_cpu_op: _scaled_dot_product_flash_attention_for_cpu,
-    _thnn_fused_lstm_cell_op: _thnn_fused_lstm_cell, _thnn_fused_gru_cell_op: _thnn_fused_gru_cell,
-    native_layer_norm_op: native_layer_norm, native_batch_norm_op: native_batch_norm, nll_loss_forward_op:
-    nll_loss_forward, nll_loss2d_forward_op: nll_loss2d_forward, smooth_l1_loss_op: smooth_l1_loss, soft_margin_loss_op:
-    soft_margin_loss, multi_margin_loss_op: multi_margin_loss, _log_softmax_backward_data_op:
-    _log_softmax_backward_data, _softmax_backward_data_op: _softmax_backward_data, binary_cross_entropy_backward_op:
-    binary_cross_entropy_backward, diagonal_backward_op: diagonal_backward, elu_backward_op: elu_backward,
-    embedding_dense_backward_op: embedding_dense_backward, gelu_backward_op: gelu_backward, hardtanh_backward_op:
-    hardtanh_backward, huber_loss_backward_op: huber_loss_backward, leaky_relu_backward_op: leaky_relu_backward,
-    mse_loss_backward_op: mse_loss_backward, nll_loss2d_backward_op: nll_loss2d_backward, nll_loss_backward_op:
-    nll_loss_backward, select_backward_op: select_backward, sigmoid_backward_op: sigmoid_backward, slice_backward_op:
-    slice_backward, smooth_l1_loss_backward_op: smooth_l1_loss_backward, softplus_backward_op: softplus_backward,
-    tanh_backward_op: tanh_backward, threshold_backward_op: threshold_backward, unfold_backward_op: unfold_backward,
-    hardshrink_backward_op: hardshrink_backward, softshrink_backward_op: softshrink_backward, log_sigmoid_backward_op:
-    log_sigmoid_backward, fake_quantize_per_tensor_affine_cachemask_op: fake_quantize_per_tensor_affine_cachemask,
+    upsample_bicubic2d_backward, _upsample_bilinear2d_aa_op: _upsample_bilinear2d_aa,
+    _upsample_bilinear2d_aa_backward_op: _upsample_bilinear2d_aa_backward, _upsample_bicubic2d_aa_op:
+    _upsample_bicubic2d_aa, _upsample_bicubic2d_aa_backward_op: _upsample_bicubic2d_aa_backward,
+    _upsample_lanczos2d_aa_op: _upsample_lanczos2d_aa, _upsample_lanczos2d_aa_backward_op:
+    _upsample_lanczos2d_aa_backward, affine_grid_generator_op: affine_grid_generator, binary_cross_entropy_op:
+    binary_cross_entropy, binary_cross_entropy_with_logits_op: binary_cross_entropy_with_logits, huber_loss_op:
+    huber_loss, mse_loss_op: mse_loss, _scaled_dot_product_flash_attention_for_cpu_op:
+    _scaled_dot_product_flash_attention_for_cpu, _thnn_fused_lstm_cell_op: _thnn_fused_lstm_cell,
+    _thnn_fused_gru_cell_op: _thnn_fused_gru_cell, native_layer_norm_op: native_layer_norm, native_batch_norm_op:
+    native_batch_norm, nll_loss_forward_op: nll_loss_forward, nll_loss2d_forward_op: nll_loss2d_forward,
+    smooth_l1_loss_op: smooth_l1_loss, soft_margin_loss_op: soft_margin_loss, multi_margin_loss_op: multi_margin_loss,
+    _log_softmax_backward_data_op: _log_softmax_backward_data, _softmax_backward_data_op: _softmax_backward_data,
+    binary_cross_entropy_backward_op: binary_cross_entropy_backward, diagonal_backward_op: diagonal_backward,
+    elu_backward_op: elu_backward, embedding_dense_backward_op: embedding_dense_backward, gelu_backward_op:
+    gelu_backward, hardtanh_backward_op: hardtanh_backward, huber_loss_backward_op: huber_loss_backward,
+    leaky_relu_backward_op: leaky_relu_backward, mse_loss_backward_op: mse_loss_backward, nll_loss2d_backward_op:
+    nll_loss2d_backward, nll_loss_backward_op: nll_loss_backward, select_backward_op: select_backward,
+    sigmoid_backward_op: sigmoid_backward, slice_backward_op: slice_backward, smooth_l1_loss_backward_op:
+    smooth_l1_loss_backward, softplus_backward_op: softplus_backward, tanh_backward_op: tanh_backward,
+    threshold_backward_op: threshold_backward, unfold_backward_op: unfold_backward, hardshrink_backward_op:
+    hardshrink_backward, softshrink_backward_op: softshrink_backward, log_sigmoid_backward_op: log_sigmoid_backward,
+    fake_quantize_per_tensor_affine_cachemask_op: fake_quantize_per_tensor_affine_cachemask,
     _fake_quantize_per_tensor_affine_cachemask_tensor_qparams_op:
     _fake_quantize_per_tensor_affine_cachemask_tensor_qparams, fake_quantize_per_channel_affine_cachemask_op:
     fake_quantize_per_channel_affine_cachemask,
@@ -14187,12 +14455,13 @@ OUT = (
     max_pool2d_with_indices_backward_grad_input_op, upsample_nearest1d_out_op, upsample_nearest2d_out_op,
     upsample_nearest3d_out_op, _upsample_nearest_exact1d_out_op, _upsample_nearest_exact2d_out_op,
     _upsample_nearest_exact3d_out_op, upsample_linear1d_out_op, upsample_bilinear2d_out_op, upsample_trilinear3d_out_op,
-    upsample_bicubic2d_out_op, reflection_pad1d_out_op, reflection_pad1d_backward_grad_input_op,
-    reflection_pad2d_out_op, reflection_pad2d_backward_grad_input_op, reflection_pad3d_out_op,
-    reflection_pad3d_backward_grad_input_op, replication_pad1d_out_op, replication_pad1d_backward_grad_input_op,
-    replication_pad2d_out_op, replication_pad2d_backward_grad_input_op, replication_pad3d_out_op,
-    replication_pad3d_backward_grad_input_op, binary_cross_entropy_out_op, huber_loss_out_op, mse_loss_out_op,
-    smooth_l1_loss_out_op, soft_margin_loss_out_op, bernoulli_out_op, normal_float_float_out_op,
+    upsample_bicubic2d_out_op, _upsample_bilinear2d_aa_out_op, _upsample_bicubic2d_aa_out_op,
+    _upsample_lanczos2d_aa_out_op, affine_grid_generator_out_op, reflection_pad1d_out_op,
+    reflection_pad1d_backward_grad_input_op, reflection_pad2d_out_op, reflection_pad2d_backward_grad_input_op,
+    reflection_pad3d_out_op, reflection_pad3d_backward_grad_input_op, replication_pad1d_out_op,
+    replication_pad1d_backward_grad_input_op, replication_pad2d_out_op, replication_pad2d_backward_grad_input_op,
+    replication_pad3d_out_op, replication_pad3d_backward_grad_input_op, binary_cross_entropy_out_op, huber_loss_out_op,
+    mse_loss_out_op, smooth_l1_loss_out_op, soft_margin_loss_out_op, bernoulli_out_op, normal_float_float_out_op,
     normal_Tensor_float_out_op, normal_float_Tensor_out_op, normal_Tensor_Tensor_out_op, rand_out_op, randint_out_op,
     randint_generator_out_op, randint_low_out_op, randint_low_generator_out_op, randperm_out_op,
     randperm_generator_out_op, _log_softmax_backward_data_out_op, _softmax_backward_data_out_op,
@@ -14273,13 +14542,14 @@ WRITTEN = (
     max_pool2d_with_indices_backward_grad_input_op, upsample_nearest1d_out_op, upsample_nearest2d_out_op,
     upsample_nearest3d_out_op, _upsample_nearest_exact1d_out_op, _upsample_nearest_exact2d_out_op,
     _upsample_nearest_exact3d_out_op, upsample_linear1d_out_op, upsample_bilinear2d_out_op, upsample_trilinear3d_out_op,
-    upsample_bicubic2d_out_op, reflection_pad1d_out_op, reflection_pad1d_backward_grad_input_op,
-    reflection_pad2d_out_op, reflection_pad2d_backward_grad_input_op, reflection_pad3d_out_op,
-    reflection_pad3d_backward_grad_input_op, replication_pad1d_out_op, replication_pad1d_backward_grad_input_op,
-    replication_pad2d_out_op, replication_pad2d_backward_grad_input_op, replication_pad3d_out_op,
-    replication_pad3d_backward_grad_input_op, binary_cross_entropy_out_op, huber_loss_out_op, mse_loss_out_op,
-    smooth_l1_loss_out_op, soft_margin_loss_out_op, bernoulli_out_op, bernoulli__Tensor_op, bernoulli__float_op,
-    exponential__op, multinomial_out_op, normal_float_float_out_op, normal_Tensor_float_out_op,
+    upsample_bicubic2d_out_op, _upsample_bilinear2d_aa_out_op, _upsample_bicubic2d_aa_out_op,
+    _upsample_lanczos2d_aa_out_op, affine_grid_generator_out_op, reflection_pad1d_out_op,
+    reflection_pad1d_backward_grad_input_op, reflection_pad2d_out_op, reflection_pad2d_backward_grad_input_op,
+    reflection_pad3d_out_op, reflection_pad3d_backward_grad_input_op, replication_pad1d_out_op,
+    replication_pad1d_backward_grad_input_op, replication_pad2d_out_op, replication_pad2d_backward_grad_input_op,
+    replication_pad3d_out_op, replication_pad3d_backward_grad_input_op, binary_cross_entropy_out_op, huber_loss_out_op,
+    mse_loss_out_op, smooth_l1_loss_out_op, soft_margin_loss_out_op, bernoulli_out_op, bernoulli__Tensor_op,
+    bernoulli__float_op, exponential__op, multinomial_out_op, normal_float_float_out_op, normal_Tensor_float_out_op,
     normal_float_Tensor_out_op, normal_Tensor_Tensor_out_op, normal__op, rand_out_op, randint_out_op,
     randint_generator_out_op, randint_low_out_op, randint_low_generator_out_op, random__from_op, random__to_op,
     random__op, randperm_out_op, randperm_generator_out_op, uniform__op, _log_softmax_backward_data_out_op,

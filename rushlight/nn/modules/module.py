@@ -357,7 +357,7 @@ class Module:
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Keep a tensor that is not trained. A persistent one is saved with the parameters."""
         self._check_name("buffer", name, "_buffers")
-        if tensor is not None and not isinstance(tensor, Tensor):
+        if tensor is not None and not isinstance(tensor, Tensor) and not hasattr(tensor, "__torch_function__"):
             raise _cannot_assign(tensor, "buffer", name, "Tensor")
         self._buffers[name] = tensor
         if persistent:
@@ -540,8 +540,9 @@ class Module:
     def to(self, *args, memory_format: memory_format | None = None, **kwargs) -> Module:
         """`module.to(dtype)`, `module.to(device)`, `module.to(device, dtype)` or `module.to(tensor)`. The dtype must
         be floating point. Only floating-point tensors get it. Only tensors with four dimensions get the `memory_format`."""
-        # A tensor's `to` parses and checks the arguments.
-        wanted = functions.empty(0).to(*args, **{**kwargs, "copy": False})
+        if "copy" in kwargs:
+            raise RuntimeError(".to() does not accept copy argument")
+        wanted = functions.empty(0).to(*args, **kwargs)  # a tensor's `to` parses and checks the arguments
         given = [*args, *kwargs.values()]
         target = wanted.dtype if any(isinstance(value, (dtype, type, Tensor)) for value in given) else None
         if target is not None and not target.is_floating_point:
@@ -551,6 +552,10 @@ class Module:
         def convert(tensor: Tensor) -> Tensor:
             kept = target if tensor.dtype.is_floating_point and target is not None else tensor.dtype
             layout = memory_format if tensor.dim() == 4 else None
+            if tensor.is_meta and moved and not wanted.is_meta:
+                remedy = "Please use torch.nn.Module.to_empty() instead of torch.nn.Module.to()"
+                moving = "when moving module from meta to a different device."
+                raise NotImplementedError(f"Cannot copy out of meta tensor; no data! {remedy} {moving}")
             return tensor.to(wanted.device if moved else tensor.device, kept, memory_format=layout)
 
         return self._apply(convert)

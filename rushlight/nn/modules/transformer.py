@@ -153,7 +153,23 @@ class TransformerEncoderLayer(_Layer):
         is_causal: bool = False,
     ) -> Tensor:  # fmt: skip
         masks = src_mask, src_key_padding_mask, is_causal
-        return self._blocks(src, lambda x: _attend(self.self_attn, x, x, *masks))
+        output = self._blocks(src, lambda x: _attend(self.self_attn, x, x, *masks))
+        if _is_inference(self, src) and not _why_not_fused(self):  # PyTorch's fused kernel gives NaN without a key
+            count, names = self.self_attn.num_heads, ("src_mask", "src_key_padding_mask")
+            given = [F._canonical_mask(mask, name, None, "", src.dtype) for mask, name in zip(masks, names)]
+            merged = F._merged_mask(
+                F._check_attn_mask(given[0], (src.size(1),) * 2, src.size(0) * count),
+                given[1],
+                src.size(0),
+                count,
+                src.size(1),
+            )
+            if merged is not None:
+                without = (
+                    (merged == -math.inf).all(-1).unflatten(0, (-1, count) if merged.size(0) > 1 else (1, 1)).any(1)
+                )
+                output = output.masked_fill(without.unsqueeze(-1), math.nan)
+        return output
 
 
 class TransformerDecoderLayer(_Layer):
@@ -214,10 +230,8 @@ class TransformerEncoder(Module):
         return output if self.norm is None else self.norm(output)
 
     def _leaves_padding_out(self, src: Tensor, mask: Tensor | None, padding: Tensor | None) -> bool:
-        is_fast = self.use_nested_tensor and not self.layers[0].training
-        if not is_fast or src.dim() != 3 or padding is None or mask is not None:
-            return False
-        if is_grad_enabled() and any(x.requires_grad for x in (src, *self.layers[0].parameters())):
+        is_fast = self.use_nested_tensor and _is_inference(self.layers[0], src)
+        if not is_fast or padding is None or mask is not None:
             return False
         kept = (padding == 0).to(src.dtype)  # a row of padding must be at the end
         return not self.mask_check or bool((kept[:, 1:] <= kept[:, :-1]).all())
@@ -300,20 +314,31 @@ def _steps_dim(attention: MultiheadAttention, x: Tensor) -> int:
     return 1 if attention.batch_first and x.dim() == 3 else 0
 
 
+def _is_inference(layer: Module, src: Tensor) -> bool:
+    if layer.training or src.dim() != 3:
+        return False
+    return not (is_grad_enabled() and any(x.requires_grad for x in (src, *layer.parameters())))
+
+
 def _why_not_nested(layer: Module) -> str:
     """Why PyTorch would not leave padding out; "" if it would."""
     if not isinstance(layer, TransformerEncoderLayer):
         return "encoder_layer was not TransformerEncoderLayer"
+    reason = "norm_first was True" if layer.norm_first else _why_not_fused(layer)
+    return reason and f"encoder_layer.{reason}"
+
+
+def _why_not_fused(layer: TransformerEncoderLayer) -> str:
+    """Why PyTorch would not run a layer as one kernel; "" if it would."""
     attention = layer.self_attn
     reasons = {
-        "norm_first was True": layer.norm_first,
         "self_attn.batch_first was not True(use batch_first for better inference performance)": not attention.batch_first,
         "self_attn was passed bias=False": attention.in_proj_bias is None,
         "activation_relu_or_gelu was not True": not _is_relu_or_gelu(layer.activation),
         "norm1.eps was not equal to norm2.eps": layer.norm1.eps != layer.norm2.eps,
         "self_attn.num_heads is odd": attention.num_heads % 2,
     }
-    return next((f"encoder_layer.{reason}" for reason, holds in reasons.items() if holds), "")
+    return next((reason for reason, holds in reasons.items() if holds), "")
 
 
 def _is_relu_or_gelu(activation: Callable) -> bool:
