@@ -55,7 +55,7 @@ from rushlight.c10.qschemes import *
 from rushlight.c10.storage import *
 from rushlight.c10.type_info import *
 from rushlight.library import ops
-from rushlight.serialization import *
+from rushlight.serialization import load, save
 
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"rushlight\.")  # numpy warns of overflow and 0/0
 
@@ -111,6 +111,8 @@ __all__ = [
     "newaxis",
     "pi",
     "GradScaler",
+    "load",
+    "save",
 ]
 __all__ += [
     name
@@ -121,6 +123,5 @@ for _module in (
     "aten.strided", "aten.functional", "aten.dlpack", "aten.generated.functions", "aten.native.creation", "aten.native.random",
     "aten.native.views", "aten.parallel", "aten.printing", "amp.autocast_mode", "autograd.anomaly_mode", "autograd.grad_mode",
     "backends", "c10.dtypes", "c10.exception", "c10.memory_formats", "c10.qschemes", "c10.storage", "c10.type_info",
-    "serialization",
 ):  # fmt: skip
     __all__ += sys.modules[f"rushlight.{_module}"].__all__

@@ -5,12 +5,12 @@ of a storage it has a persistent id, which names the entry `data/0`, `data/1`, â
 share it again when they are loaded. A pickle names classes and functions by module and name: for a tensor `save` writes
 torch's names, `torch._utils._rebuild_tensor_v2` and `torch.FloatStorage`, and `load` puts rushlight's in their place.
 
-A pickle is a program, and Python's unpickler calls whatever it names. `load` calls only what is in `_ALLOWED`, as
-`torch.load` does with `weights_only=True`.
+A pickle is a program, and Python's unpickler calls whatever it names. By default `load` calls only what is in `_ALLOWED`, and
+what the program added with `add_safe_globals`. With `weights_only=False` it calls everything, so that a file can hold a whole
+module. Then a name of torch's in a file means rushlight's of the same name.
 
 In PyTorch this is `torch/serialization.py`, `torch/_weights_only_unpickler.py` and `caffe2/serialize/inline_container.cc`.
-Left out: code in files (`weights_only=False` allows no more), the format before version 1.6, `mmap`, other devices, and
-attributes of tensors.
+Left out: the format before version 1.6, `mmap`, other devices, and attributes of tensors.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ import pickle
 import sys
 from collections import Counter, OrderedDict
 from collections.abc import Callable
+from importlib import import_module
+from operator import attrgetter
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
@@ -35,7 +37,7 @@ from rushlight.nn.parameter import Parameter
 if TYPE_CHECKING:
     from zipfile import ZipFile
 
-__all__ = ["load", "save"]
+__all__ = ["add_safe_globals", "clear_safe_globals", "get_safe_globals", "load", "safe_globals", "save"]
 
 
 # What a file names ----------------------------------------------------------------------------------------------------
@@ -85,6 +87,66 @@ _ALLOWED |= {
 }
 _ALLOWED |= {("__builtin__", cls.__name__): cls for cls in (set, complex, bytearray)}  # protocol 2 has Python 2's names
 _CALLABLE = {value for value in _ALLOWED.values() if callable(value)}
+_safe_globals: list[
+    Any
+] = []  # what the program allows: classes and functions, or pairs of one and its name in the file
+
+
+def add_safe_globals(safe_globals: list[Any]) -> None:
+    """Allow these classes and functions in files that are loaded with `weights_only=True`."""
+    _safe_globals.extend(safe_globals)
+
+
+def get_safe_globals() -> list[Any]:
+    return list(_safe_globals)
+
+
+def clear_safe_globals() -> None:
+    _safe_globals.clear()
+
+
+class safe_globals:
+    """Allow these classes and functions within a block."""
+
+    def __init__(self, safe_globals: list[Any]) -> None:
+        self.safe_globals = safe_globals
+
+    def __enter__(self) -> None:
+        self.before = get_safe_globals()
+        add_safe_globals(self.safe_globals)
+
+    def __exit__(self, *error: object) -> None:
+        _safe_globals[:] = self.before
+
+
+_ELSEWHERE = {("torch.nn.modules.linear", "NonDynamicallyQuantizableLinear"): "rushlight.nn.modules.transformer"}
+
+
+def _find(module: str, name: str) -> Any:
+    """What a name of torch's means in rushlight. Its module there has the name, or the nearest package around the module."""
+    if (module, name) in _ELSEWHERE:
+        return getattr(import_module(_ELSEWHERE[module, name]), name)
+    path = ["torch", "nn", "functional"] if module == "torch._C._nn" else module.split(".")
+    for count in range(len(path), 0, -1):
+        try:
+            owner = import_module(".".join(["rushlight", *path[1:count]]))
+        except ModuleNotFoundError:
+            continue
+        if hasattr(owner, name.partition(".")[0]):
+            return attrgetter(name)(owner)
+    raise AttributeError(f"rushlight has no {module}.{name}, which the file names")
+
+
+def _torch_name(obj: Any) -> tuple[str, str] | None:
+    """The name in torch of a class or a function of rushlight, in the first package that has it, or in its own module."""
+    path, name = str(getattr(obj, "__module__", "")).split("."), obj.__qualname__
+    if path[0] != "rushlight":
+        return None
+    for named, home in _ELSEWHERE.items():
+        if (obj.__module__, name) == (home, named[1]):
+            return named
+    homes = [".".join(path[:count]) for count in range(1, len(path))] + ["rushlight.nn.functional", obj.__module__]
+    return next((("torch" + home[9:], name) for home in homes if vars(sys.modules[home]).get(name) is obj), None)
 
 
 # save -----------------------------------------------------------------------------------------------------------------
@@ -99,6 +161,8 @@ class _Pickler(pickle._Pickler):  # Python's other pickler, written in C, writes
         kind = type(obj)
         if kind in (FunctionType, type, StorageType) and obj in _NAMES:
             return _NAMES[obj][1]
+        if kind is FunctionType and _torch_name(obj):
+            return obj.__qualname__
         if kind is Parameter:
             return _rebuild_parameter, (obj.detach(), obj.requires_grad, OrderedDict())
         if kind is Tensor and obj.is_meta:
@@ -122,9 +186,10 @@ class _Pickler(pickle._Pickler):  # Python's other pickler, written in C, writes
         return "storage", StorageType(obj.dtype), key, "cpu", obj.storage.nbytes() // obj.dtype.itemsize
 
     def save_global(self, obj: Any, name: str | None = None) -> None:
-        if obj not in _NAMES:
+        names = _NAMES.get(obj) or _torch_name(obj)
+        if names is None:
             return super().save_global(obj, name)
-        self.write(pickle.GLOBAL + "{}\n{}\n".format(*_NAMES[obj]).encode())
+        self.write(pickle.GLOBAL + "{}\n{}\n".format(*names).encode())
         self.memoize(obj)
 
 
@@ -135,7 +200,7 @@ def save(obj: Any, f: str | os.PathLike | BinaryIO) -> None:
     An object that cannot be pickled raises its error before an older file is overwritten.
 
     Args:
-        obj: tensors, and what Python can pickle. `load` gives back what its own text names.
+        obj: tensors, modules, and what Python can pickle. `load` gives back what its own text names.
         f: a path, or an object with `write`.
 
     Source: `torch/serialization.py`, `save`.
@@ -157,21 +222,43 @@ def save(obj: Any, f: str | os.PathLike | BinaryIO) -> None:
 
 
 class _Unpickler(pickle._Unpickler):
-    """Only the opcodes that build containers, and calls of what is allowed. Source: `torch/_weights_only_unpickler.py`."""
-
     def __init__(self, file: BinaryIO, storage: Callable[[str, str], UntypedStorage]) -> None:
         super().__init__(file, encoding="utf-8")
         self.storage = storage
 
     def find_class(self, module: str, name: str) -> Any:
-        if (module, name) not in _ALLOWED:
-            refusal = f"rushlight never runs code from a file, and allows no {module}.{name}"
-            raise pickle.UnpicklingError(f"Weights only load failed: {refusal}")
-        return _ALLOWED[module, name]
+        if (module, name) in _ALLOWED:
+            return _ALLOWED[module, name]
+        if module.partition(".")[0] == "torch":
+            return _find(module, name)
+        return super().find_class(module, name)
 
     def persistent_load(self, pid: tuple) -> TypedStorage:
         _, kind, key, location, _ = pid
         return TypedStorage(self.storage(key, location), kind.dtype)
+
+
+class _WeightsUnpickler(_Unpickler):
+    """Only the opcodes that build containers, and calls of what is allowed. Source: `torch/_weights_only_unpickler.py`."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        for given in _safe_globals:
+            value, named = given if isinstance(given, tuple) else (given, f"{given.__module__}.{given.__qualname__}")
+            is_named = (
+                module.partition(".")[0] == "torch" and name == value.__qualname__ and _find(module, name) is value
+            )
+            if f"{module}.{name}" == named or is_named:
+                return value
+        if (module, name) not in _ALLOWED:
+            raise pickle.UnpicklingError(
+                f"Weights only load failed. Unsupported global: GLOBAL {module}.{name} was not an allowed global by default."
+                f" If you trust it, call `torch.serialization.add_safe_globals([{name}])`. If you trust the whole file, load it"
+                " with `weights_only=False`, which runs code from it."
+            )
+        return _ALLOWED[module, name]
+
+    def is_safe(self, value: Any) -> bool:
+        return any(value is (given[0] if isinstance(given, tuple) else given) for given in _safe_globals)
 
     def refuse(self) -> None:
         raise pickle.UnpicklingError(
@@ -179,12 +266,16 @@ class _Unpickler(pickle._Unpickler):
         )
 
     def reduce(self) -> None:
-        if not any(self.stack[-2] is allowed for allowed in _CALLABLE):
+        if not (self.is_safe(self.stack[-2]) or any(self.stack[-2] is allowed for allowed in _CALLABLE)):
             self.refuse()
         self.load_reduce()
 
+    def new(self) -> None:
+        return self.load_newobj() if self.is_safe(self.stack[-2]) else self.reduce()
+
     def build(self) -> None:
-        if type(self.stack[-2]) is not OrderedDict or type(self.stack[-1]) is not dict:
+        is_plain = type(self.stack[-2]) is OrderedDict and type(self.stack[-1]) is dict
+        if not is_plain and not self.is_safe(type(self.stack[-2])):
             self.refuse()
         self.load_build()
 
@@ -195,19 +286,20 @@ class _Unpickler(pickle._Unpickler):
     dispatch |= {
         code: pickle._Unpickler.dispatch[code] for code in (getattr(pickle, name)[0] for name in plain.split())
     }
-    dispatch |= {pickle.REDUCE[0]: reduce, pickle.NEWOBJ[0]: reduce, pickle.BUILD[0]: build}
+    dispatch |= {pickle.REDUCE[0]: reduce, pickle.NEWOBJ[0]: new, pickle.BUILD[0]: build}
 
 
 def load(
     f: str | os.PathLike | BinaryIO, map_location: Any = None, pickle_module: Any = None, *, weights_only: bool = True
 ) -> Any:
-    """Read what `save` or `torch.save` wrote: tensors, parameters, numbers, texts, and lists, tuples, sets and dicts of them.
+    """Read what `save` or `torch.save` wrote: tensors, parameters, numbers, texts, and lists, tuples, sets and dicts of them, or,
+    with `weights_only=False`, anything.
 
     Args:
         f: a path, or an object with `read` and `seek`.
         map_location: "cpu" for tensors that were saved from another device, which raise an error otherwise. A dict or a function
             also gives tensors on the CPU.
-        weights_only: also with False, rushlight never runs code from a file.
+        weights_only: False runs the code that the file names. Give it only for a file that you trust.
 
     Raises:
         pickle.UnpicklingError: the file is damaged, or names a class or a function that is not allowed.
@@ -220,12 +312,12 @@ def load(
 
     try:
         with zipfile.ZipFile(f) as archive:
-            return _load(archive, map_location)
+            return _load(archive, map_location, _WeightsUnpickler if weights_only in (True, None) else _Unpickler)
     except zipfile.BadZipFile as error:
         raise pickle.UnpicklingError(f"this is not a file of torch.save, version 1.6 or later: {error}") from error
 
 
-def _load(archive: ZipFile, map_location: Any) -> Any:
+def _load(archive: ZipFile, map_location: Any, unpickler: type[_Unpickler]) -> Any:
     entries = {entry.filename.partition("/")[2]: entry for entry in archive.infolist()}
     storages: dict[str, UntypedStorage] = {}
 
@@ -245,8 +337,11 @@ def _load(archive: ZipFile, map_location: Any) -> Any:
 
     if "byteorder" in entries and read("byteorder").decode() != sys.byteorder:
         raise ValueError(f"the file has another order of bytes than this machine: {read('byteorder').decode()}")
+    content = unpickler(io.BytesIO(read("data.pkl")), storage)
+    if unpickler is _Unpickler:
+        return content.load()
     try:
-        return _Unpickler(io.BytesIO(read("data.pkl")), storage).load()
+        return content.load()
     except (pickle.UnpicklingError, RuntimeError, MemoryError):
         raise
     except Exception as error:

@@ -175,8 +175,8 @@ def test_what_is_no_such_file(tmp_path):
 
 def test_what_is_left_out_says_so(tmp_path):
     torch.save(torch.nn.ReLU(), tmp_path / "x")
-    with pytest.raises(pickle.UnpicklingError, match="never runs code"):
-        rl.load(tmp_path / "x", weights_only=False)
+    with pytest.raises(pickle.UnpicklingError, match="Unsupported global: GLOBAL torch.nn.modules.activation.ReLU"):
+        rl.load(tmp_path / "x")
     with pytest.raises(RuntimeError, match="loads to the CPU"):
         rl.load(tmp_path / "x", map_location="meta")
     with pytest.raises(RuntimeError, match="map_location='cpu'"):
@@ -184,6 +184,48 @@ def test_what_is_left_out_says_so(tmp_path):
     assert rl.load(changed(b"X\x03\x00\x00\x00cpu", b"X\x04\x00\x00\x00cuda"), map_location="cpu").tolist() == [0] * 4
     with pytest.raises(ValueError, match="order of bytes"):
         rl.load(archive_of(b"N.", byteorder=b"big"))
+
+
+MODULES = {
+    "layers": (lambda nn: nn.Sequential(nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.Flatten()), (2, 3, 4, 4)),
+    "recurrent": (lambda nn: nn.LSTM(3, 4, bidirectional=True), (5, 2, 3)),
+    "attention": (lambda nn: nn.TransformerEncoderLayer(4, 2, 8, activation=nn.functional.gelu), (5, 2, 4)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MODULES)
+@pytest.mark.parametrize("writer,reader", [(torch, rl), (rl, torch), (rl, rl)])
+def test_a_whole_module_is_read_by_the_other(writer, reader, name, tmp_path):
+    make, sizes = MODULES[name]
+    module = make(writer.nn).eval()
+    writer.save(module, tmp_path / "x")
+    with pytest.raises(pickle.UnpicklingError, match="Weights only load failed"):
+        reader.load(tmp_path / "x")
+    loaded = reader.load(tmp_path / "x", weights_only=False)
+    assert type(loaded) is type(make(reader.nn)) and not loaded.training
+    results = []
+    for xp, one in ((writer, module), (reader, loaded)):
+        found = one(xp.arange(float(np.prod(sizes))).reshape(sizes).cos())
+        results.append((found[0] if isinstance(found, tuple) else found).detach().numpy())
+    assert np.allclose(*results, 1e-4, 1e-5)
+
+
+@pytest.mark.parametrize("writer", FRAMEWORKS)
+def test_a_program_allows_classes(writer, tmp_path):
+    writer.save(writer.nn.Linear(2, 3), tmp_path / "x")
+    with rl.serialization.safe_globals([rl.nn.Linear, set]):
+        assert isinstance(rl.load(tmp_path / "x"), rl.nn.Linear)
+        assert rl.serialization.get_safe_globals() == [rl.nn.Linear, set]
+    with pytest.raises(pickle.UnpicklingError):
+        rl.load(tmp_path / "x")
+    with rl.serialization.safe_globals([rl.nn.Conv2d]), pytest.raises(pickle.UnpicklingError):
+        rl.load(tmp_path / "x")
+
+
+def test_the_programs_own_classes_are_imported(tmp_path):
+    rl.save({"call": Calls(eval, ("1 + 1",)), "tensor": rl.ones(2)}, tmp_path / "x")
+    loaded = rl.load(tmp_path / "x", weights_only=False)
+    assert loaded["call"] == 2 and loaded["tensor"].tolist() == [1, 1]
 
 
 def test_an_older_file_outlives_an_error(tmp_path):

@@ -89,6 +89,16 @@ class RNNBase(_Recurrent):
         lambda self: [[getattr(self, name) for name in names] for names in self._all_weights]
     )
 
+    _flat_weights_names: list[str] = property(lambda self: [name for names in self._all_weights for name in names])
+    _flat_weights: list[Parameter] = property(lambda self: [getattr(self, name) for name in self._flat_weights_names])
+
+    def __getstate__(self) -> dict[str, Any]:  # PyTorch keeps a list of all parameters, too
+        return self.__dict__ | {name: getattr(self, name) for name in ("_flat_weights_names", "_flat_weights")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        lists = {"_flat_weights_names", "_flat_weights"}
+        super().__setstate__({"proj_size": 0} | {name: value for name, value in state.items() if name not in lists})
+
     def flatten_parameters(self) -> None:
         """Has no effect: for cuDNN, PyTorch moves all parameters into one piece of memory."""
 
@@ -121,10 +131,11 @@ class RNNBase(_Recurrent):
 
     def _run(self, input: Tensor, sizes: tuple, states: list[Tensor], batch: int, last: tuple) -> tuple[Tensor, list]:
         self._check(input, states, batch)
-        weights = [weight for layer in self.all_weights for weight in layer]
         settings = self.bias, self.num_layers, self.dropout, self.training, self.bidirectional, *last
         operator = getattr(functions, self.mode.lower())
-        output, *states = operator(input, *sizes, states if self.mode == "LSTM" else states[0], weights, *settings)
+        output, *states = operator(
+            input, *sizes, states if self.mode == "LSTM" else states[0], self._flat_weights, *settings
+        )
         return output, states
 
     def _state_sizes(self) -> list[int]:
@@ -146,7 +157,7 @@ class RNNBase(_Recurrent):
 
     def _check(self, input: Tensor, states: list[Tensor], batch: int) -> None:
         """Source: `torch/nn/modules/rnn.py`, `RNNBase.check_forward_args`."""
-        weight = self.all_weights[0][0]
+        weight = self._flat_weights[0]
         if input.dtype is not weight.dtype and not is_autocast_enabled("cpu"):
             raise ValueError(f"RNN input dtype ({input.dtype}) does not match weight dtype ({weight.dtype})")
         if self.input_size != input.size(-1):
