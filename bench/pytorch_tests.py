@@ -67,7 +67,7 @@ MISSING = re.compile(
     r"is not in rushlight|has no attribute|unexpected keyword argument|invalid combination of arguments|not implemented|"
     r"No module named|cannot import name|takes \d+ positional|takes from \d+|multiple values for argument|No operator|"
     r"missing \d+ required|but got: lazy|dtype must be a (?:torch|rushlight)|there is no operator|no overload|"
-    r"\bcomplex\b|leaves out|left out"
+    r"\bcomplex\b|leaves out|left out|rushlight has no"
 )
 
 

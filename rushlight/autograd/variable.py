@@ -228,6 +228,7 @@ Tensor._view_version, Tensor._creation_meta = 0, CreationMeta.DEFAULT
 add_attributes(
     requires_grad=property(requires_grad, _set_requires_grad, lambda self: _set_requires_grad(self, None)),
     grad=property(_get_grad, _set_grad, lambda self: _set_grad(self, None)),
+    _grad=property(_get_grad, _set_grad),
     grad_fn=property(grad_fn),
     is_leaf=property(_is_leaf),
     output_nr=property(lambda self: self._autograd.output_nr if self._autograd is not None else 0),

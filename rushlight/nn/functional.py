@@ -41,6 +41,7 @@ linear = functions.linear
 logsigmoid = functions.log_sigmoid
 one_hot = functions.one_hot
 pairwise_distance = functions.pairwise_distance
+pdist = functions.pdist
 pixel_shuffle = functions.pixel_shuffle
 pixel_unshuffle = functions.pixel_unshuffle
 prelu = functions.prelu
@@ -668,6 +669,30 @@ def multi_margin_loss(
     return functions.multi_margin_loss(input, target, p, margin, weight, _reduction(reduction, size_average, reduce))
 
 
+def multilabel_margin_loss(
+    input: Tensor, target: Tensor, size_average=None, reduce=None, reduction: str = "mean"
+) -> Tensor:
+    return functions.multilabel_margin_loss(input, target, _reduction(reduction, size_average, reduce))
+
+
+def multilabel_soft_margin_loss(
+    input: Tensor, target: Tensor, weight: Weight = None, size_average=None, reduce=None, reduction: str = "mean"
+) -> Tensor:
+    """The mean over the classes of a binary cross-entropy. Source: `torch/nn/functional.py`, `multilabel_soft_margin_loss`."""
+    number = _reduction(reduction, size_average, reduce)
+    loss = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
+    loss = loss if weight is None else loss * weight
+    return losses.reduce(loss.sum(-1) / input.size(-1), number)
+
+
+def ctc_loss(
+    log_probs: Tensor, targets: Tensor, input_lengths: Tensor, target_lengths: Tensor, blank: int = 0,
+    reduction: str = "mean", zero_infinity: bool = False,
+) -> Tensor:  # fmt: skip
+    lengths = input_lengths, target_lengths
+    return functions.ctc_loss(log_probs, targets, *lengths, blank, _reduction(reduction), zero_infinity)
+
+
 def soft_margin_loss(input: Tensor, target: Tensor, size_average=None, reduce=None, reduction: str = "mean") -> Tensor:
     return functions.soft_margin_loss(input, target, _reduction(reduction, size_average, reduce))
 
@@ -701,6 +726,26 @@ def triplet_margin_loss(
 ) -> Tensor:  # fmt: skip
     number = _reduction(reduction, size_average, reduce)
     return functions.triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, number)
+
+
+def triplet_margin_with_distance_loss(
+    anchor: Tensor, positive: Tensor, negative: Tensor, *,
+    distance_function: Callable[[Tensor, Tensor], Tensor] | None = None, margin: float = 1.0, swap: bool = False,
+    reduction: str = "mean",
+) -> Tensor:  # fmt: skip
+    """Source: `torch/nn/functional.py`, `triplet_margin_with_distance_loss`."""
+    if reduction not in REDUCTIONS:
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+    if margin <= 0:
+        raise ValueError(f"margin must be greater than 0, got {margin}")
+    if not anchor.ndim == positive.ndim == negative.ndim:
+        dims = f"anchor {anchor.ndim}D, positive {positive.ndim}D, and negative {negative.ndim}D inputs"
+        same = "are expected to have the same number of dimensions"
+        raise RuntimeError(f"The anchor, positive, and negative tensors {same}, but got: {dims}")
+    distance = distance_function or pairwise_distance
+    far = distance(anchor, negative)
+    far = functions.minimum(far, distance(positive, negative)) if swap else far
+    return losses.reduce((margin + distance(anchor, positive) - far).clamp_min(0), REDUCTIONS[reduction])
 
 
 def binary_cross_entropy(

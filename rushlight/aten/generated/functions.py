@@ -17,7 +17,7 @@ from rushlight.c10.schema import NUMBERS, PLAIN_NUMBERS, as_int_list, check_numb
 from rushlight.library import call_by_name, check_out_options, declare, invoke, leaf, resolve, unpack_out
 
 __all__ = [
-    "_adaptive_avg_pool2d", "_cdist_forward", "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams",
+    "_adaptive_avg_pool2d", "_cdist_forward", "_ctc_loss", "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams",
     "_index_put_impl_", "_linalg_svd", "_log_softmax", "_log_softmax_backward_data", "_prelu_kernel", "_reshape_alias",
     "_reshape_alias_copy", "_safe_softmax", "_scaled_dot_product_attention_math",
     "_scaled_dot_product_flash_attention_for_cpu", "_softmax", "_softmax_backward_data", "_thnn_fused_gru_cell",
@@ -33,12 +33,12 @@ __all__ = [
     "channel_shuffle", "chunk", "clamp", "clamp_", "clamp_max", "clamp_max_", "clamp_min", "clamp_min_", "clip",
     "clip_", "clone", "column_stack", "concat", "concatenate", "conj", "conj_physical", "constant_pad_nd", "conv1d",
     "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "convolution", "copysign", "cos",
-    "cos_", "cosh", "cosh_", "cosine_embedding_loss", "cosine_similarity", "count_nonzero", "cross", "cummax", "cummin",
-    "cumprod", "cumsum", "deg2rad", "deg2rad_", "detach", "diag", "diag_embed", "diagflat", "diagonal", "diagonal_copy",
-    "diagonal_scatter", "diff", "digamma", "dist", "div", "divide", "dot", "dropout", "dropout_", "dsplit", "dstack",
-    "embedding", "embedding_renorm_", "empty", "empty_like", "empty_strided", "eq", "equal", "erf", "erf_", "erfc",
-    "erfc_", "erfinv", "exp", "exp2", "exp2_", "exp_", "expand_copy", "expm1", "expm1_", "eye",
-    "fake_quantize_per_channel_affine", "fake_quantize_per_tensor_affine", "feature_alpha_dropout",
+    "cos_", "cosh", "cosh_", "cosine_embedding_loss", "cosine_similarity", "count_nonzero", "cross", "ctc_loss",
+    "cummax", "cummin", "cumprod", "cumsum", "deg2rad", "deg2rad_", "detach", "diag", "diag_embed", "diagflat",
+    "diagonal", "diagonal_copy", "diagonal_scatter", "diff", "digamma", "dist", "div", "divide", "dot", "dropout",
+    "dropout_", "dsplit", "dstack", "embedding", "embedding_renorm_", "empty", "empty_like", "empty_strided", "eq",
+    "equal", "erf", "erf_", "erfc", "erfc_", "erfinv", "exp", "exp2", "exp2_", "exp_", "expand_copy", "expm1", "expm1_",
+    "eye", "fake_quantize_per_channel_affine", "fake_quantize_per_tensor_affine", "feature_alpha_dropout",
     "feature_alpha_dropout_", "feature_dropout", "feature_dropout_", "fill", "fill_", "fix", "fix_", "flatten", "flip",
     "fliplr", "flipud", "float_power", "floor", "floor_", "floor_divide", "fmax", "fmin", "fmod", "frac", "frac_",
     "full", "full_like", "gather", "gcd", "gcd_", "ge", "ger", "greater", "greater_equal", "group_norm", "gru",
@@ -53,12 +53,12 @@ __all__ = [
     "minimum", "mm", "mode", "moveaxis", "movedim", "msort", "mul", "multinomial", "multiply", "mv", "mvlgamma",
     "nan_to_num", "nan_to_num_", "nanmean", "nanmedian", "nanquantile", "nansum", "narrow", "narrow_copy",
     "native_batch_norm", "ne", "neg", "neg_", "negative", "negative_", "normal", "not_equal", "ones", "ones_like",
-    "outer", "pairwise_distance", "permute", "permute_copy", "pixel_shuffle", "pixel_unshuffle", "poisson_nll_loss",
-    "polygamma", "positive", "pow", "prelu", "prod", "quantile", "rad2deg", "rad2deg_", "rand", "rand_like", "randint",
-    "randint_like", "randn", "randn_like", "randperm", "range", "ravel", "real", "reciprocal", "reciprocal_", "relu",
-    "relu_", "remainder", "renorm", "repeat_interleave", "reshape", "resize_as_", "resolve_conj", "resolve_neg",
-    "rms_norm", "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell", "roll", "rot90", "round", "round_",
-    "row_stack", "rrelu", "rrelu_", "rsqrt", "rsqrt_", "rsub", "scalar_tensor", "scatter", "scatter_add",
+    "outer", "pairwise_distance", "pdist", "permute", "permute_copy", "pixel_shuffle", "pixel_unshuffle",
+    "poisson_nll_loss", "polygamma", "positive", "pow", "prelu", "prod", "quantile", "rad2deg", "rad2deg_", "rand",
+    "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm", "range", "ravel", "real", "reciprocal",
+    "reciprocal_", "relu", "relu_", "remainder", "renorm", "repeat_interleave", "reshape", "resize_as_", "resolve_conj",
+    "resolve_neg", "rms_norm", "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell", "roll", "rot90", "round",
+    "round_", "row_stack", "rrelu", "rrelu_", "rsqrt", "rsqrt_", "rsub", "scalar_tensor", "scatter", "scatter_add",
     "scatter_reduce", "searchsorted", "select", "select_scatter", "selu", "selu_", "sgn", "sigmoid", "sigmoid_", "sign",
     "signbit", "sin", "sin_", "sinc", "sinc_", "sinh", "sinh_", "slice_scatter", "softmax", "sort", "split",
     "split_with_sizes", "split_with_sizes_copy", "sqrt", "sqrt_", "square", "square_", "squeeze", "squeeze_copy",
@@ -6521,6 +6521,18 @@ def cdist(x1, x2, p=2.0, compute_mode=None):
     return cdist_op.table[key_set](x1, x2, p, compute_mode)
 
 
+def pdist(input=None, p=2.0, **numpy_names):
+    if numpy_names:
+        return call_by_name([pdist_op], locals())
+    if p.__class__ not in PLAIN_NUMBERS:
+        check_numbers("pdist", p=p)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(pdist_op, input, p)
+    return pdist_op.table[key_set](input, p)
+
+
 def binary_cross_entropy(input=None, target=None, weight=None, reduction=1, *, out=None, **numpy_names):
     if numpy_names:
         return call_by_name([binary_cross_entropy_op, binary_cross_entropy_out_op], locals())
@@ -6765,6 +6777,65 @@ def multi_margin_loss(input=None, target=None, p=1, margin=1, weight=None, reduc
     except AttributeError:
         return invoke(multi_margin_loss_op, input, target, p, margin, weight, reduction)
     return multi_margin_loss_op.table[key_set](input, target, p, margin, weight, reduction)
+
+
+def multilabel_margin_loss(input=None, target=None, reduction=1, **numpy_names):
+    if numpy_names:
+        return call_by_name([multilabel_margin_loss_op], locals())
+    try:
+        key_set = (input._key_set | target._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(multilabel_margin_loss_op, input, target, reduction)
+    return multilabel_margin_loss_op.table[key_set](input, target, reduction)
+
+
+def ctc_loss(*args, **kwargs):
+    return resolve(
+        (
+            ctc_loss_IntList_op,
+            ctc_loss_Tensor_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def _ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, zero_infinity=False):
+    try:
+        key_set = (log_probs._key_set | targets._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(_ctc_loss_op, log_probs, targets, input_lengths, target_lengths, blank, zero_infinity)
+    return _ctc_loss_op.table[key_set](log_probs, targets, input_lengths, target_lengths, blank, zero_infinity)
+
+
+def _ctc_loss_backward(
+    grad, log_probs, targets, input_lengths, target_lengths, neg_log_likelihood, log_alpha, blank, zero_infinity=False
+):
+    try:
+        key_set = (
+            grad._key_set
+            | log_probs._key_set
+            | targets._key_set
+            | neg_log_likelihood._key_set
+            | log_alpha._key_set
+            | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(
+            _ctc_loss_backward_op,
+            grad,
+            log_probs,
+            targets,
+            input_lengths,
+            target_lengths,
+            neg_log_likelihood,
+            log_alpha,
+            blank,
+            zero_infinity,
+        )
+    return _ctc_loss_backward_op.table[key_set](
+        grad, log_probs, targets, input_lengths, target_lengths, neg_log_likelihood, log_alpha, blank, zero_infinity
+    )
 
 
 def bernoulli(*args, **kwargs):
@@ -14999,6 +15070,7 @@ pairwise_distance_op = declare(
 )
 _cdist_forward_op = declare("_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor")
 cdist_op = declare("cdist(Tensor x1, Tensor x2, float p=2, int? compute_mode=None) -> Tensor")
+pdist_op = declare("pdist(Tensor self, float p=2) -> Tensor")
 binary_cross_entropy_op = declare(
     "binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor"
 )
@@ -15059,6 +15131,19 @@ soft_margin_loss_out_op = declare(
 )
 multi_margin_loss_op = declare(
     "multi_margin_loss(Tensor self, Tensor target, Scalar p=1, Scalar margin=1, Tensor? weight=None, int reduction=1) -> Tensor"
+)
+multilabel_margin_loss_op = declare("multilabel_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")
+ctc_loss_IntList_op = declare(
+    "ctc_loss.IntList(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0, int reduction=1, bool zero_infinity=False) -> Tensor"
+)
+ctc_loss_Tensor_op = declare(
+    "ctc_loss.Tensor(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank=0, int reduction=1, bool zero_infinity=False) -> Tensor"
+)
+_ctc_loss_op = declare(
+    "_ctc_loss(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0, bool zero_infinity=False) -> (Tensor, Tensor)"
+)
+_ctc_loss_backward_op = declare(
+    "_ctc_loss_backward(Tensor grad, Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, Tensor neg_log_likelihood, Tensor log_alpha, int blank, bool zero_infinity=False) -> Tensor"
 )
 bernoulli_op = declare("bernoulli(Tensor self, *, Generator? generator=None) -> Tensor")
 bernoulli_out_op = declare("bernoulli.out(Tensor self, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)")

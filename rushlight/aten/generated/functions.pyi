@@ -1936,6 +1936,7 @@ def pairwise_distance(
 ) -> Tensor: ...
 def _cdist_forward(x1: Tensor, x2: Tensor, p: _float, compute_mode: _int | None) -> Tensor: ...
 def cdist(x1: Tensor, x2: Tensor, p: _float = 2.0, compute_mode: _int | None = None) -> Tensor: ...
+def pdist(input: Tensor, p: _float = 2.0) -> Tensor: ...
 def binary_cross_entropy(
     input: Tensor, target: Tensor, weight: Tensor | None = None, reduction: _int = 1, *, out: Tensor | None = None
 ) -> Tensor: ...
@@ -1997,6 +1998,46 @@ def poisson_nll_loss(
 def soft_margin_loss(input: Tensor, target: Tensor, reduction: _int = 1, *, out: Tensor | None = None) -> Tensor: ...
 def multi_margin_loss(
     input: Tensor, target: Tensor, p: Number = 1, margin: Number = 1, weight: Tensor | None = None, reduction: _int = 1
+) -> Tensor: ...
+def multilabel_margin_loss(input: Tensor, target: Tensor, reduction: _int = 1) -> Tensor: ...
+@overload
+def ctc_loss(
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Sequence[_int],
+    target_lengths: Sequence[_int],
+    blank: _int = 0,
+    reduction: _int = 1,
+    zero_infinity: _bool = False,
+) -> Tensor: ...
+@overload
+def ctc_loss(
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Tensor,
+    target_lengths: Tensor,
+    blank: _int = 0,
+    reduction: _int = 1,
+    zero_infinity: _bool = False,
+) -> Tensor: ...
+def _ctc_loss(
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Sequence[_int],
+    target_lengths: Sequence[_int],
+    blank: _int = 0,
+    zero_infinity: _bool = False,
+) -> tuple[Tensor, Tensor]: ...
+def _ctc_loss_backward(
+    grad: Tensor,
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Sequence[_int],
+    target_lengths: Sequence[_int],
+    neg_log_likelihood: Tensor,
+    log_alpha: Tensor,
+    blank: _int,
+    zero_infinity: _bool = False,
 ) -> Tensor: ...
 @overload
 def bernoulli(input: Tensor, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor: ...
@@ -3368,6 +3409,7 @@ norm_ScalarOpt_dim_op: OpOverload
 pairwise_distance_op: OpOverload
 _cdist_forward_op: OpOverload
 cdist_op: OpOverload
+pdist_op: OpOverload
 binary_cross_entropy_op: OpOverload
 binary_cross_entropy_out_op: OpOverload
 binary_cross_entropy_with_logits_op: OpOverload
@@ -3393,6 +3435,11 @@ poisson_nll_loss_op: OpOverload
 soft_margin_loss_op: OpOverload
 soft_margin_loss_out_op: OpOverload
 multi_margin_loss_op: OpOverload
+multilabel_margin_loss_op: OpOverload
+ctc_loss_IntList_op: OpOverload
+ctc_loss_Tensor_op: OpOverload
+_ctc_loss_op: OpOverload
+_ctc_loss_backward_op: OpOverload
 bernoulli_op: OpOverload
 bernoulli_out_op: OpOverload
 bernoulli_p_op: OpOverload

@@ -13,8 +13,8 @@ from rushlight.aten.generated import functions
 from rushlight.aten import strided, structured
 from rushlight.aten.native import (
     advanced_indexing, attention, conversions, convolution, creation, distance, elementary, functional_forms,
-    gather_scatter, linear, linear_algebra, losses, normalisation, padding, pointwise, pooling, quantized, random,
-    reductions, rnn, sorting, tensor_shape, upsampling, views,
+    gather_scatter, linear, linear_algebra, loss_ctc, losses, normalisation, padding, pointwise, pooling, quantized,
+    random, reductions, rnn, sorting, tensor_shape, upsampling, views,
 )  # fmt: skip
 from rushlight.library import implement, invoke
 
@@ -2393,6 +2393,7 @@ implement(
 implement(
     "cdist", CompositeImplicitAutograd=lambda x1, x2, p, compute_mode: functions._cdist_forward(x1, x2, p, compute_mode)
 )
+implement("pdist", CompositeImplicitAutograd=distance.pdist)
 implement("binary_cross_entropy", CPU=losses.binary_cross_entropy.functional, Meta=losses.binary_cross_entropy.on_meta)
 implement("binary_cross_entropy.out", CPU=losses.binary_cross_entropy.out, Meta=losses.binary_cross_entropy.out)
 implement("binary_cross_entropy_with_logits", CompositeExplicitAutograd=losses.binary_cross_entropy_with_logits)
@@ -2451,6 +2452,11 @@ implement(
     ),
 )
 implement("multi_margin_loss", CompositeExplicitAutograd=losses.multi_margin_loss)
+implement("multilabel_margin_loss", CompositeExplicitAutograd=losses.multilabel_margin_loss)
+implement("ctc_loss.IntList", CompositeImplicitAutograd=loss_ctc.ctc_loss)
+implement("ctc_loss.Tensor", CompositeImplicitAutograd=loss_ctc.ctc_loss)
+implement("_ctc_loss", CPU=loss_ctc._ctc_loss)
+implement("_ctc_loss_backward", CPU=loss_ctc._ctc_loss_backward)
 implement(
     "bernoulli",
     CompositeExplicitAutograd=lambda self, generator: random.bernoulli_tensor_(

@@ -35,6 +35,7 @@ class TensorBase:
     _counts_versions: _bool
     requires_grad: _bool
     grad: Tensor | None
+    _grad: Tensor | None
     data: Tensor
     @property
     def grad_fn(self) -> Node | None: ...

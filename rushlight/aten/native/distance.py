@@ -7,6 +7,21 @@ from rushlight.c10.dispatch import BIT, excluding
 from rushlight.c10.dtypes import FLOATING, common_dtype
 
 
+def pdist(self: Tensor, p: float = 2) -> Tensor:
+    """The distances of each two rows, in the order of the elements above the diagonal of `cdist`.
+    Source: `aten/src/ATen/native/Distance.cpp`, `pdist`."""
+    if self.dim() != 2:
+        raise RuntimeError(f"pdist only supports 2D tensors, got: {self.dim()}D")
+    if self.dtype.category != FLOATING:
+        raise RuntimeError("pdist only supports floating-point dtypes")
+    if p < 0:
+        raise RuntimeError("pdist only supports non-negative p values")
+    first, second = functions.triu_indices(self.size(0), self.size(0), 1).unbind()
+    if p == 0:
+        return (self[first] - self[second]).abs().ceil().clamp_max(1).sum(1)  # NaN stays NaN
+    return functions.pairwise_distance(self[first], self[second], p, 0.0)
+
+
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """The sum along `dim` of x1 * x2, each divided by its norm along `dim`, which is at least `eps`: the cosine of the angle
     between two vectors, from -1 to 1. The gradient is that of the norm without this bound.

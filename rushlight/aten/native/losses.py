@@ -456,12 +456,37 @@ def triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap: bool, 
 
 def multi_margin_loss(self: Tensor, target: Tensor, p, margin, weight: Tensor | None, reduction: int) -> Tensor:
     """How far the score of each other class is within `margin` of that of the target."""
+    _check_scores(self)
     self = self if self.dim() else self.unsqueeze(0)
     scores, classes = self.reshape((-1, self.size(-1))), target.reshape((-1, 1))
     distance = (margin - scores.gather(1, classes) + scores).clamp_min(0) ** p
     distance = distance if weight is None else distance * weight[classes]
     loss = distance.scatter(1, classes, 0).sum(1) / self.size(-1)
     return reduce(loss.reshape(target.shape) if reduction == NONE else loss, reduction)
+
+
+def _check_scores(self: Tensor) -> None:
+    """Source: `aten/src/ATen/native/LossMulti.h`."""
+    if self.dim() > 2 or not self.shape[-1:].numel():
+        expected = "Expected non-empty vector or matrix with optional 0-dim batch size"
+        raise RuntimeError(f"{expected}, but got: {list(self.shape)}")
+
+
+def multilabel_margin_loss(self: Tensor, target: Tensor, reduction: int) -> Tensor:
+    """How far the score of each other class is within 1 of that of each target. The targets of a row end before its first -1.
+    Source: `aten/src/ATen/native/LossMultiLabelMargin.cpp`, `multilabel_margin_loss_forward_out_cpu_template`."""
+    _check_scores(self)
+    if target.shape != self.shape:
+        raise RuntimeError(f"inconsistent target size: {list(target.shape)} for input of size: {list(self.shape)}")
+    if target.numel() and not -1 <= int(target.min()) <= int(target.max()) < self.shape[-1:].numel():
+        raise RuntimeError("argument #2 'target' is out of range")
+    scores, classes = (x.reshape((-1, self.shape[-1:].numel())) for x in (self, target))
+    named = functions.cumsum((classes < 0).long(), 1) == 0
+    index = classes * named
+    others = functions.zeros_like(scores).scatter_add(1, index, named.to(self.dtype)) == 0
+    distance = (1 - scores.gather(1, index).unsqueeze(2) + scores.unsqueeze(1)).clamp_min(0)
+    loss = (distance * (named.unsqueeze(2) & others.unsqueeze(1))).sum((1, 2)) / scores.size(1)
+    return reduce(loss.reshape(target.shape[:-1]) if reduction == NONE else loss, reduction)
 
 
 def _log_sigmoid(self: Tensor) -> Tensor:

@@ -8,7 +8,7 @@ If no gradient is needed, a kernel only calls the kernel below it (`operator.bel
 import math
 
 from rushlight.aten.generated.functions import (
-    _adaptive_avg_pool2d_backward_op, _adaptive_avg_pool2d_op, _cdist_forward_op,
+    _adaptive_avg_pool2d_backward_op, _adaptive_avg_pool2d_op, _cdist_forward_op, _ctc_loss_backward_op, _ctc_loss_op,
     _fake_quantize_per_tensor_affine_cachemask_tensor_qparams_op, _index_put_impl__op, _linalg_svd_op,
     _log_softmax_backward_data_op, _log_softmax_backward_data_out_op, _log_softmax_op, _log_softmax_out_op,
     _prelu_kernel_op, _reshape_alias_op, _safe_softmax_op, _scaled_dot_product_flash_attention_for_cpu_op,
@@ -80,26 +80,26 @@ from rushlight.aten.generated.functions import (
     mean_dim_op, mean_dtype_out_op, mean_op, mean_out_op, median_dim_op, median_dim_values_op, median_op,
     min_dim_min_op, min_dim_op, min_op, min_unary_out_op, minimum_op, minimum_out_op, mish__op, mish_op, mish_out_op,
     mm_op, mm_out_op, mode_op, mode_values_op, mse_loss_backward_grad_input_op, mse_loss_backward_op, mse_loss_op,
-    mse_loss_out_op, mul_Scalar_op, mul_Tensor_op, mul__Tensor_op, mul_out_op, multi_margin_loss_op, multinomial_out_op,
-    mv_op, mv_out_op, mvlgamma_op, nan_to_num__op, nan_to_num_op, nan_to_num_out_op, nanmedian_dim_op,
-    nanmedian_dim_values_op, nanmedian_op, nansum_op, nansum_out_op, native_batch_norm_op, native_layer_norm_op,
-    ne_Tensor_out_op, ne__Tensor_op, neg__op, neg_op, neg_out_op, nll_loss2d_backward_op, nll_loss2d_forward_op,
-    nll_loss_backward_grad_input_op, nll_loss_backward_op, nll_loss_forward_op, nonzero_out_op, norm_ScalarOpt_dim_op,
-    normal_Tensor_Tensor_op, normal_Tensor_Tensor_out_op, normal_Tensor_float_op, normal_Tensor_float_out_op,
-    normal__op, normal_float_Tensor_op, normal_float_Tensor_out_op, normal_float_float_out_op, normal_functional_op,
-    ones_out_op, permute_op, pixel_shuffle_op, pixel_shuffle_out_op, pixel_unshuffle_op, pixel_unshuffle_out_op,
-    polygamma__op, polygamma_op, polygamma_out_op, pow_Scalar_op, pow_Scalar_out_op, pow_Tensor_Scalar_op,
-    pow_Tensor_Scalar_out_op, pow_Tensor_Tensor_op, pow_Tensor_Tensor_out_op, pow__Scalar_op, pow__Tensor_op,
-    prod_dim_int_op, prod_int_out_op, prod_op, prod_out_op, rad2deg__op, rad2deg_op, rad2deg_out_op, rand_out_op,
-    randint_generator_out_op, randint_low_generator_out_op, randint_low_out_op, randint_out_op, random__from_op,
-    random__op, random__to_op, random_from_op, random_op, random_to_op, randperm_generator_out_op, randperm_out_op,
-    reciprocal__op, reciprocal_op, reciprocal_out_op, reflection_pad1d_backward_grad_input_op,
-    reflection_pad1d_backward_op, reflection_pad1d_op, reflection_pad1d_out_op, reflection_pad2d_backward_grad_input_op,
-    reflection_pad2d_backward_op, reflection_pad2d_op, reflection_pad2d_out_op, reflection_pad3d_backward_grad_input_op,
-    reflection_pad3d_backward_op, reflection_pad3d_op, reflection_pad3d_out_op, relu__op, relu_op, remainder_Scalar_op,
-    remainder_Scalar_out_op, remainder_Tensor_op, remainder_Tensor_out_op, remainder__Scalar_op, remainder__Tensor_op,
-    renorm__op, renorm_op, renorm_out_op, repeat_interleave_Tensor_op, repeat_op,
-    replication_pad1d_backward_grad_input_op, replication_pad1d_backward_op, replication_pad1d_op,
+    mse_loss_out_op, mul_Scalar_op, mul_Tensor_op, mul__Tensor_op, mul_out_op, multi_margin_loss_op,
+    multilabel_margin_loss_op, multinomial_out_op, mv_op, mv_out_op, mvlgamma_op, nan_to_num__op, nan_to_num_op,
+    nan_to_num_out_op, nanmedian_dim_op, nanmedian_dim_values_op, nanmedian_op, nansum_op, nansum_out_op,
+    native_batch_norm_op, native_layer_norm_op, ne_Tensor_out_op, ne__Tensor_op, neg__op, neg_op, neg_out_op,
+    nll_loss2d_backward_op, nll_loss2d_forward_op, nll_loss_backward_grad_input_op, nll_loss_backward_op,
+    nll_loss_forward_op, nonzero_out_op, norm_ScalarOpt_dim_op, normal_Tensor_Tensor_op, normal_Tensor_Tensor_out_op,
+    normal_Tensor_float_op, normal_Tensor_float_out_op, normal__op, normal_float_Tensor_op, normal_float_Tensor_out_op,
+    normal_float_float_out_op, normal_functional_op, ones_out_op, permute_op, pixel_shuffle_op, pixel_shuffle_out_op,
+    pixel_unshuffle_op, pixel_unshuffle_out_op, polygamma__op, polygamma_op, polygamma_out_op, pow_Scalar_op,
+    pow_Scalar_out_op, pow_Tensor_Scalar_op, pow_Tensor_Scalar_out_op, pow_Tensor_Tensor_op, pow_Tensor_Tensor_out_op,
+    pow__Scalar_op, pow__Tensor_op, prod_dim_int_op, prod_int_out_op, prod_op, prod_out_op, rad2deg__op, rad2deg_op,
+    rad2deg_out_op, rand_out_op, randint_generator_out_op, randint_low_generator_out_op, randint_low_out_op,
+    randint_out_op, random__from_op, random__op, random__to_op, random_from_op, random_op, random_to_op,
+    randperm_generator_out_op, randperm_out_op, reciprocal__op, reciprocal_op, reciprocal_out_op,
+    reflection_pad1d_backward_grad_input_op, reflection_pad1d_backward_op, reflection_pad1d_op, reflection_pad1d_out_op,
+    reflection_pad2d_backward_grad_input_op, reflection_pad2d_backward_op, reflection_pad2d_op, reflection_pad2d_out_op,
+    reflection_pad3d_backward_grad_input_op, reflection_pad3d_backward_op, reflection_pad3d_op, reflection_pad3d_out_op,
+    relu__op, relu_op, remainder_Scalar_op, remainder_Scalar_out_op, remainder_Tensor_op, remainder_Tensor_out_op,
+    remainder__Scalar_op, remainder__Tensor_op, renorm__op, renorm_op, renorm_out_op, repeat_interleave_Tensor_op,
+    repeat_op, replication_pad1d_backward_grad_input_op, replication_pad1d_backward_op, replication_pad1d_op,
     replication_pad1d_out_op, replication_pad2d_backward_grad_input_op, replication_pad2d_backward_op,
     replication_pad2d_op, replication_pad2d_out_op, replication_pad3d_backward_grad_input_op,
     replication_pad3d_backward_op, replication_pad3d_op, replication_pad3d_out_op, resize__op, roll_op, rot90_op,
@@ -5877,6 +5877,64 @@ class MultiMarginLossBackward0(Node):
 
     def release_variables(node):
         node.saved_self = node.saved_target = node.saved_weight = None
+        node.released = True
+
+
+class MultilabelMarginLossBackward0(Node):
+    saved_self = saved_target = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_target, _raw_saved_target = tensor_getters("saved_target")
+    _saved_reduction = int_getter("reduction")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self, node.saved_target])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        target = unpack(node, node.saved_target)
+        return (backward_of(functions.multilabel_margin_loss_op, grad, [self], self, target, node.reduction)[0],)
+
+    def release_variables(node):
+        node.saved_self = node.saved_target = None
+        node.released = True
+
+
+class CtcLossBackward0(Node):
+    saved_log_probs = saved_result0 = saved_result1 = saved_targets = None
+    _saved_log_probs, _raw_saved_log_probs = tensor_getters("saved_log_probs")
+    _saved_result0, _raw_saved_result0 = tensor_getters("saved_result0")
+    _saved_result1, _raw_saved_result1 = tensor_getters("saved_result1")
+    _saved_targets, _raw_saved_targets = tensor_getters("saved_targets")
+    _saved_blank = int_getter("blank")
+    _saved_input_lengths = int_getter("input_lengths")
+    _saved_target_lengths = int_getter("target_lengths")
+    _saved_zero_infinity = value_getter("zero_infinity")
+
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
+            unpack(node, [node.saved_log_probs, node.saved_result0, node.saved_result1, node.saved_targets])
+            return (None,)
+        grad = grads[0]
+        log_probs = unpack(node, node.saved_log_probs)
+        result0 = unpack(node, node.saved_result0)
+        result1 = unpack(node, node.saved_result1)
+        targets = unpack(node, node.saved_targets)
+        return (
+            functions._ctc_loss_backward(
+                grad,
+                log_probs,
+                targets,
+                node.input_lengths,
+                node.target_lengths,
+                result0,
+                result1,
+                node.blank,
+                node.zero_infinity,
+            ),
+        )
+
+    def release_variables(node):
+        node.saved_log_probs = node.saved_result0 = node.saved_result1 = node.saved_targets = None
         node.released = True
 
 
@@ -13694,6 +13752,45 @@ def multi_margin_loss(key_set, self, target, p, margin, weight, reduction):
     return result
 
 
+def multilabel_margin_loss(key_set, self, target, reduction):
+    if not local.grad_enabled or self._autograd is self._base is None:
+        return multilabel_margin_loss_op.below[key_set](self, target, reduction)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return multilabel_margin_loss_op.below[key_set](self, target, reduction)
+    node = MultilabelMarginLossBackward0()
+    node.next_edges = edges
+    node.reduction = reduction
+    node.saved_self = save(self)
+    node.saved_target = save(target)
+    result = call_below(multilabel_margin_loss_op.below[key_set], self, target, reduction)
+    set_history(result, node)
+    return result
+
+
+def _ctc_loss(key_set, log_probs, targets, input_lengths, target_lengths, blank, zero_infinity):
+    if not local.grad_enabled or log_probs._autograd is log_probs._base is None:
+        return _ctc_loss_op.below[key_set](log_probs, targets, input_lengths, target_lengths, blank, zero_infinity)
+    edges = [gradient_edge(log_probs)]
+    if edges[0].node is None and not any_requires_grad([log_probs]):
+        return _ctc_loss_op.below[key_set](log_probs, targets, input_lengths, target_lengths, blank, zero_infinity)
+    node = CtcLossBackward0()
+    node.next_edges = edges
+    node.blank = blank
+    node.input_lengths = input_lengths
+    node.target_lengths = target_lengths
+    node.zero_infinity = zero_infinity
+    node.saved_log_probs = save(log_probs)
+    node.saved_targets = save(targets)
+    result = call_below(
+        _ctc_loss_op.below[key_set], log_probs, targets, input_lengths, target_lengths, blank, zero_infinity
+    )
+    set_history(result, node, [True, False])
+    node.saved_result0 = save(result[0], True)
+    node.saved_result1 = save(result[1], True)
+    return result
+
+
 def _log_softmax_backward_data(key_set, grad_output, output, dim, input_dtype):
     if (
         not local.grad_enabled
@@ -14410,17 +14507,17 @@ AUTOGRAD = {
     _thnn_fused_gru_cell_op: _thnn_fused_gru_cell, native_layer_norm_op: native_layer_norm, native_batch_norm_op:
     native_batch_norm, nll_loss_forward_op: nll_loss_forward, nll_loss2d_forward_op: nll_loss2d_forward,
     smooth_l1_loss_op: smooth_l1_loss, soft_margin_loss_op: soft_margin_loss, multi_margin_loss_op: multi_margin_loss,
-    _log_softmax_backward_data_op: _log_softmax_backward_data, _softmax_backward_data_op: _softmax_backward_data,
-    binary_cross_entropy_backward_op: binary_cross_entropy_backward, diagonal_backward_op: diagonal_backward,
-    elu_backward_op: elu_backward, embedding_dense_backward_op: embedding_dense_backward, gelu_backward_op:
-    gelu_backward, hardtanh_backward_op: hardtanh_backward, huber_loss_backward_op: huber_loss_backward,
-    leaky_relu_backward_op: leaky_relu_backward, mse_loss_backward_op: mse_loss_backward, nll_loss2d_backward_op:
-    nll_loss2d_backward, nll_loss_backward_op: nll_loss_backward, select_backward_op: select_backward,
-    sigmoid_backward_op: sigmoid_backward, slice_backward_op: slice_backward, smooth_l1_loss_backward_op:
-    smooth_l1_loss_backward, softplus_backward_op: softplus_backward, tanh_backward_op: tanh_backward,
-    threshold_backward_op: threshold_backward, unfold_backward_op: unfold_backward, hardshrink_backward_op:
-    hardshrink_backward, softshrink_backward_op: softshrink_backward, log_sigmoid_backward_op: log_sigmoid_backward,
-    fake_quantize_per_tensor_affine_cachemask_op: fake_quantize_per_tensor_affine_cachemask,
+    multilabel_margin_loss_op: multilabel_margin_loss, _ctc_loss_op: _ctc_loss, _log_softmax_backward_data_op:
+    _log_softmax_backward_data, _softmax_backward_data_op: _softmax_backward_data, binary_cross_entropy_backward_op:
+    binary_cross_entropy_backward, diagonal_backward_op: diagonal_backward, elu_backward_op: elu_backward,
+    embedding_dense_backward_op: embedding_dense_backward, gelu_backward_op: gelu_backward, hardtanh_backward_op:
+    hardtanh_backward, huber_loss_backward_op: huber_loss_backward, leaky_relu_backward_op: leaky_relu_backward,
+    mse_loss_backward_op: mse_loss_backward, nll_loss2d_backward_op: nll_loss2d_backward, nll_loss_backward_op:
+    nll_loss_backward, select_backward_op: select_backward, sigmoid_backward_op: sigmoid_backward, slice_backward_op:
+    slice_backward, smooth_l1_loss_backward_op: smooth_l1_loss_backward, softplus_backward_op: softplus_backward,
+    tanh_backward_op: tanh_backward, threshold_backward_op: threshold_backward, unfold_backward_op: unfold_backward,
+    hardshrink_backward_op: hardshrink_backward, softshrink_backward_op: softshrink_backward, log_sigmoid_backward_op:
+    log_sigmoid_backward, fake_quantize_per_tensor_affine_cachemask_op: fake_quantize_per_tensor_affine_cachemask,
     _fake_quantize_per_tensor_affine_cachemask_tensor_qparams_op:
     _fake_quantize_per_tensor_affine_cachemask_tensor_qparams, fake_quantize_per_channel_affine_cachemask_op:
     fake_quantize_per_channel_affine_cachemask,
@@ -14477,8 +14574,8 @@ WITHOUT_DERIVATIVE = (
     bitwise_right_shift__Tensor_op, bitwise_xor__Tensor_op, eq__Tensor_op, floor_divide_op, floor_divide__Tensor_op,
     ge__Tensor_op, gt__Tensor_op, le__Tensor_op, logical_and__op, logical_not__op, logical_or__op, logical_xor__op,
     lt__Tensor_op, ne__Tensor_op, gcd__op, lcm__op, heaviside__op, scatter_reduce_op, scatter__reduce_op,
-    scatter_value_reduce_op, scatter__value_reduce_op, repeat_interleave_Tensor_op, bernoulli_p_op,
-    normal_functional_op, silu_backward_op, hardsigmoid_backward_op,
+    scatter_value_reduce_op, scatter__value_reduce_op, repeat_interleave_Tensor_op, _ctc_loss_backward_op,
+    bernoulli_p_op, normal_functional_op, silu_backward_op, hardsigmoid_backward_op,
 )  # fmt: skip
 
 VIEWS = (

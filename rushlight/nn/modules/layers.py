@@ -340,6 +340,9 @@ class _InstanceNorm(_BatchNorm):
     ) -> None:  # fmt: skip
         super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
 
+    def _get_no_batch_dim(self) -> int:
+        return self.dims[0]
+
     def forward(self, input: Tensor) -> Tensor:
         self._check_dim(input)
         if input.dim() == self.dims[0]:
@@ -348,7 +351,7 @@ class _InstanceNorm(_BatchNorm):
             what = f"input's size at dim=1 to match num_features ({self.num_features}), but got: {input.size(1)}"
             if self.affine:
                 raise ValueError(f"expected {what}.")
-            warn(f"expected {what}, which has no effect because affine=False")
+            warn(f"expected {what}, which is not used because affine=False")
         of_input, momentum = self.training or not self.track_running_stats, self.momentum or 0.0
         running = self.running_mean, self.running_var
         return F.instance_norm(input, *running, self.weight, self.bias, of_input, momentum, self.eps)

@@ -327,6 +327,8 @@ define(
         "KLDivLoss": like(F.kl_div),
         "L1Loss": lambda size_average=None, reduce=None, reduction="mean": F.l1_loss,
         "MSELoss": lambda size_average=None, reduce=None, reduction="mean": F.mse_loss,
+        "MultiLabelMarginLoss": like(F.multilabel_margin_loss),
+        "MultiLabelSoftMarginLoss": like(F.multilabel_soft_margin_loss),
         "MultiMarginLoss": like(F.multi_margin_loss),
         "NLLLoss": like(F.nll_loss),
         "PoissonNLLLoss": like(F.poisson_nll_loss),
@@ -346,11 +348,13 @@ class _Named(_Loss):
 define(
     _Named,
     {
+        "CTCLoss": like(F.ctc_loss),
         "CosineEmbeddingLoss": like(F.cosine_embedding_loss),
         "CosineSimilarity": lambda dim=1, eps=1e-8: F.cosine_similarity,
         "GaussianNLLLoss": lambda *, full=False, eps=1e-6, reduction="mean": F.gaussian_nll_loss,
         "MarginRankingLoss": like(F.margin_ranking_loss),
         "PairwiseDistance": lambda p=2.0, eps=1e-6, keepdim=False: F.pairwise_distance,
         "TripletMarginLoss": like(F.triplet_margin_loss),
+        "TripletMarginWithDistanceLoss": like(F.triplet_margin_with_distance_loss),
     },
 )

@@ -1,7 +1,9 @@
 """Losses agree with torch: in value, to the tolerance of the dtype, in shape and dtype, and in what they refuse."""
 
+import itertools
 import warnings
 
+import numpy as np
 import pytest
 import torch
 from both import agree, outcome
@@ -126,3 +128,74 @@ def test_weights_of_binary_cross_entropy_agree_with_torch(which, shape, reductio
 )
 def test_what_no_loss_can_be_made_of_is_refused_as_in_torch(program):
     agree(lambda xp: program(xp.nn.functional, scores(xp, [2, 3]), xp.tensor([0, 2])))
+
+
+def value_and_gradient(xp, loss, scores):
+    x = xp.tensor(scores, dtype=xp.float64, requires_grad=True)
+    result = loss(xp, xp.nn.functional, x)
+    result.sum().backward()
+    return np.array(result.tolist()), np.array(x.grad.tolist())
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_ctc_loss_and_its_gradient_agree(seed):
+    draw = np.random.default_rng(seed)
+    steps, batch, labels, longest = draw.integers((1, 1, 2, 1), (9, 4, 5, 4)).tolist()
+    blank = int(draw.integers(labels))
+    lengths = draw.integers(steps + 1, size=batch).tolist(), draw.integers(longest + 1, size=batch).tolist()
+    targets = draw.choice([label for label in range(labels) if label != blank], (batch, longest))
+    flat = np.concatenate([row[:count] for row, count in zip(targets, lengths[1])])
+    scores = draw.standard_normal((steps, batch, labels)).tolist()
+    for labelled, reduction, zero in itertools.product((targets, flat), ("none", "mean"), (True, False)):
+
+        def loss(xp, F, x, labelled=labelled, options=(blank, reduction, zero)):
+            return F.ctc_loss(x.log_softmax(2), xp.tensor(labelled.tolist()).long(), *map(xp.tensor, lengths), *options)
+
+        pairs = zip(*(value_and_gradient(xp, loss, scores) for xp in (rl, torch)))
+        assert all(np.allclose(*pair, equal_nan=True) for pair in pairs)
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        lambda xp, F, x: F.multilabel_margin_loss(x, xp.tensor([[2, 0, -1, 1], [-1, 1, 2, 3], [1, 1, 2, -1]])),
+        lambda xp, F, x: F.multilabel_margin_loss(x[0], xp.tensor([3, 0, -1, 1]), reduction="none"),
+        lambda xp, F, x: F.multilabel_soft_margin_loss(x, (x > 0).double(), xp.tensor([1.0, 2.0, 0.0, 3.0])),
+        lambda xp, F, x: F.triplet_margin_with_distance_loss(x, x * 2, x + 1, swap=True, reduction="sum"),
+        *(lambda xp, F, x, p=p: F.pdist(x, p) for p in (0.0, 1.0, 2.0, 3.5, float("inf"))),
+        lambda xp, F, x: F.pdist(x[:1]),
+    ],
+)
+def test_other_losses_and_distances_agree(loss):
+    scores = np.random.default_rng(0).standard_normal((3, 4)).tolist()
+    for pair in zip(*(value_and_gradient(xp, loss, scores) for xp in (rl, torch))):
+        assert np.allclose(*pair)
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        lambda xp, F, x: F.multilabel_margin_loss(x, xp.ones(3, 5).long()),
+        lambda xp, F, x: F.multilabel_margin_loss(x, xp.full((3, 4), 5)),
+        lambda xp, F, x: F.multilabel_margin_loss(x[0, :0], xp.ones(0).long()),
+        lambda xp, F, x: F.pdist(x[0]),
+        lambda xp, F, x: F.pdist(x, -1.0),
+        lambda xp, F, x: F.triplet_margin_with_distance_loss(x, x[0], x),
+        *(
+            lambda xp, F, x, lengths=lengths, blank=blank: F.ctc_loss(
+                x.unsqueeze(1).log_softmax(2), xp.tensor([1, 2]), *map(xp.tensor, lengths), blank
+            )
+            for lengths, blank in (
+                (([4], [2]), 0), (([-1], [2]), 0), (([3], [-2]), 0), (([3], [3]), 0), (([3, 3], [2]), 0), (([3], [2]), 4),
+                (([3.0], [2]), 0),
+            )
+        ),
+    ],
+)  # fmt: skip
+def test_losses_refuse_in_torchs_words(loss):
+    said = []
+    for xp in (rl, torch):
+        with pytest.raises(Exception) as error:
+            loss(xp, xp.nn.functional, xp.ones(3, 4))
+        said.append((error.type, str(error.value)))
+    assert said[0] == said[1]
