@@ -244,6 +244,64 @@ def embedding(
     return functions.embedding(weight, input, padding_idx, scale_grad_by_freq, sparse)
 
 
+def embedding_bag(
+    input: Tensor, weight: Tensor, offsets: Tensor | None = None, max_norm: float | None = None, norm_type: float = 2,
+    scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False, per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False, padding_idx: int | None = None,
+) -> Tensor:  # fmt: skip
+    """The sum, the mean or the maximum of the rows of `weight` at each bag of indices. A bag is a row of `input`, or the indices
+    from one of the `offsets` to the next. Indices equal to `padding_idx` are left out. Source: `torch/nn/functional.py`."""
+    if per_sample_weights is not None and input.shape != per_sample_weights.shape:
+        shapes = f"If per_sample_weights ({per_sample_weights.shape}) is not None"
+        raise ValueError(f"embedding_bag: {shapes}, then it must have the same shape as the input ({input.shape})")
+    if weight.dim() != 2:
+        raise ValueError(f"weight has to be a 2D Tensor, but got Tensor of dimension {weight.dim()}")
+    if input.dim() not in (1, 2):
+        raise ValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.dim()}")
+    if input.dim() == 2 and offsets is not None:
+        reason = "as input is treated is a mini-batch of fixed length sequences"
+        raise ValueError(
+            f"if input is 2D, then offsets has to be None, {reason}. However, found offsets of type {type(offsets)}"
+        )
+    if input.dim() == 1 and (offsets is None or offsets.dim() != 1):
+        raise ValueError("offsets has to be a 1D Tensor" + (" but got None" if offsets is None else ""))
+    if mode not in ("sum", "mean", "max"):
+        raise ValueError("mode has to be one of sum, mean or max")
+    if mode == "max" and (scale_grad_by_freq or sparse):
+        what = "scaling the gradient by the frequency" if scale_grad_by_freq else "sparse weights"
+        raise ValueError(f"max mode does not support {what}")
+    if per_sample_weights is not None and mode != "sum":
+        only = f"per_sample_weights is only supported for mode='sum' (got mode='{mode}')"
+        raise NotImplementedError(f"embedding_bag: per_sample_weights was not None. {only}.")
+    if padding_idx is not None and not -weight.size(0) <= padding_idx < weight.size(0):
+        raise AssertionError("padding_idx must be within the number of embeddings")
+    flat, count = input.reshape(-1), input.numel()
+    if offsets is None:
+        bounds = functions.arange(input.size(0) + 1) * input.size(1)
+    else:
+        bounds = offsets if include_last_offset else functions.cat([offsets, offsets.new_full((1,), count)])
+        if offsets.numel() and int(offsets[0]):
+            first = "the first sequence in the mini-batch has to start from position 0"
+            raise RuntimeError(f"offsets[0] has to be 0, i.e., {first}. However, got {int(offsets[0])}")
+        if offsets.numel() and int(offsets[-1]) > count:
+            got = f"but got offsets[-1] of {int(offsets[-1])}"
+            raise RuntimeError(f"offsets[-1] can not be greater than input's length({count}) {got}")
+    rows = embedding(flat, weight, None, max_norm, norm_type, scale_grad_by_freq, sparse)
+    longest = int(bounds.diff().max()) if bounds.numel() > 1 else 0
+    at = bounds[:-1].unsqueeze(1) + functions.arange(longest)  # (bags, longest)
+    inside = at < bounds[1:].unsqueeze(1)
+    at = at.clamp(max=max(count - 1, 0)).long()
+    if padding_idx is not None:
+        inside = inside & (flat[at] != padding_idx % weight.size(0))
+    values, outside = rows[at], (~inside).unsqueeze(2)
+    if mode == "max" and longest:
+        return values.masked_fill(outside, -math.inf).max(1)[0].masked_fill(outside.all(1), 0)
+    if per_sample_weights is not None:
+        values = values * per_sample_weights.reshape(-1)[at].unsqueeze(2)
+    total = values.masked_fill(outside, 0).sum(1)
+    return total / inside.sum(1, keepdim=True).clamp_min(1) if mode == "mean" else total
+
+
 def layer_norm(
     input: Tensor, normalized_shape: Sequence[int], weight: Weight = None, bias: Weight = None, eps: float = 1e-5
 ) -> Tensor:
@@ -547,6 +605,39 @@ def max_pool3d(
     inner = inner.flatten(-2).unflatten(-2, input.shape[-4:-2]).flatten(-2).gather(-1, outer.flatten(-2))
     indices = outer // area * input.shape[-2:].numel() + inner.unflatten(-1, outer.shape[-2:])
     return values.unflatten(-1, sizes), indices.unflatten(-1, sizes)
+
+
+def _max_unpool(ndim: int) -> Callable[..., Tensor]:
+    def max_unpool(
+        input: Tensor, indices: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: Ints = 0,
+        output_size: Sequence[int] | None = None,
+    ) -> Tensor:  # fmt: skip
+        """Each element at its position in `indices`, which pooling returned, and zeros elsewhere. Source:
+        `torch/nn/functional.py`, `_unpool_output_size`, and `aten/src/ATen/native/MaxUnpooling.cpp`."""
+        settings = (kernel_size, kernel_size if stride is None else stride, padding)
+        kernel, step, pads = ((value,) * ndim if isinstance(value, int) else tuple(value) for value in settings)
+        sizes = [(n - 1) * s + k - 2 * p for n, s, k, p in zip(input.shape[-ndim:], step, kernel, pads)]
+        if output_size is not None:
+            wanted = list(output_size)[2:] if len(output_size) == ndim + 2 else list(output_size)
+            if len(wanted) != ndim:
+                lengths = f"{ndim} or {ndim + 2} elements, but it has a length of '{len(wanted)}'"
+                raise ValueError(f"output_size should be a sequence containing {lengths}")
+            for dim, (size, n, s) in enumerate(zip(sizes, wanted, step)):
+                if not size - s < n < size + s:
+                    between = f"(dim {dim} must be between {size - s} and {size + s})"
+                    raise ValueError(f'invalid output_size "{wanted}" {between}')
+            sizes = wanted
+        if indices.shape != input.shape:
+            shapes = f"({list(input.shape)}) but got indices tensor with shape: {list(indices.shape)}"
+            raise RuntimeError(f"Expected shape of indices to be same as that of the input tensor {shapes}")
+        zeros = input.new_zeros((*input.shape[:-ndim], math.prod(sizes)))
+        return zeros.scatter(-1, indices.flatten(-ndim), input.flatten(-ndim)).unflatten(-1, sizes)
+
+    max_unpool.__name__ = max_unpool.__qualname__ = f"max_unpool{ndim}d"
+    return max_unpool
+
+
+max_unpool1d, max_unpool2d, max_unpool3d = map(_max_unpool, (1, 2, 3))
 
 
 def adaptive_max_pool2d(

@@ -3,7 +3,7 @@
 The computation of a layer is in `nn/functional.py` and its operators. Here are its parameters, their initial values, and its
 `repr`. In PyTorch: `torch/nn/modules/` (`linear.py`, `sparse.py`, `normalization.py`, `batchnorm.py`, `dropout.py`,
 `flatten.py`, `activation.py`, `loss.py`). Convolutions are in `conv.py`, pooling is in `pooling.py`, recurrent layers are in
-`rnn.py`, and attention is in `transformer.py`. Left out: `EmbeddingBag` and `Upsample`.
+`rnn.py`, and attention is in `transformer.py`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from rushlight.nn.modules.module import Module, unusual
 from rushlight.nn.parameter import Device, Dtype, Parameter
 
 __all__ = [
-    "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "Bilinear", "Embedding", "GroupNorm", "Identity", "InstanceNorm1d",
+    "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "Bilinear", "Embedding", "EmbeddingBag", "GroupNorm", "Identity", "InstanceNorm1d",
     "InstanceNorm2d", "InstanceNorm3d", "LayerNorm", "Linear", "PReLU", "RMSNorm", "SyncBatchNorm",
 ]  # fmt: skip
 
@@ -118,19 +118,12 @@ class PReLU(Module):
         return f"num_parameters={self.num_parameters}"
 
 
-class Embedding(Module):
-    """A row of the weight (num_embeddings, embedding_dim) for each index: (\\*) to (\\*, embedding_dim).
-
-    The row `padding_idx` is initially 0 and gets no gradient. With `max_norm`, a selected row with a larger norm is first scaled
-    down, in place.
-
-    Source: `torch/nn/modules/sparse.py`, `Embedding`.
-    """
+class _Embeddings(Module):
+    """The weight (num_embeddings, embedding_dim) and the settings of a layer that looks rows up."""
 
     def __init__(
-        self, num_embeddings: int, embedding_dim: int, padding_idx: int | None = None, max_norm: float | None = None,
-        norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False, _weight: Tensor | None = None,
-        _freeze: bool = False, device: Device = None, dtype: Dtype = None,
+        self, num_embeddings: int, embedding_dim: int, padding_idx: int | None, max_norm: float | None, norm_type: float,
+        scale_grad_by_freq: bool, sparse: bool, _weight: Tensor | None, _freeze: bool, device: Device, dtype: Dtype,
     ) -> None:  # fmt: skip
         super().__init__()
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
@@ -154,6 +147,24 @@ class Embedding(Module):
             with no_grad():
                 self.weight[self.padding_idx].fill_(0)
 
+
+class Embedding(_Embeddings):
+    """A row of the weight (num_embeddings, embedding_dim) for each index: (\\*) to (\\*, embedding_dim).
+
+    The row `padding_idx` is initially 0 and gets no gradient. With `max_norm`, a selected row with a larger norm is first scaled
+    down, in place.
+
+    Source: `torch/nn/modules/sparse.py`, `Embedding`.
+    """
+
+    def __init__(
+        self, num_embeddings: int, embedding_dim: int, padding_idx: int | None = None, max_norm: float | None = None,
+        norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False, _weight: Tensor | None = None,
+        _freeze: bool = False, device: Device = None, dtype: Dtype = None,
+    ) -> None:  # fmt: skip
+        options = padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse
+        super().__init__(num_embeddings, embedding_dim, *options, _weight, _freeze, device, dtype)
+
     @classmethod
     def from_pretrained(
         cls, embeddings: Tensor, freeze: bool = True, padding_idx: int | None = None, max_norm: float | None = None,
@@ -172,6 +183,42 @@ class Embedding(Module):
     def extra_repr(self) -> str:
         settings = unusual(self, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False)
         return ", ".join([str(self.num_embeddings), str(self.embedding_dim), *settings])
+
+
+class EmbeddingBag(_Embeddings):
+    """`embedding_bag`: the sum, the mean or the maximum of the rows at each bag of indices.
+    Source: `torch/nn/modules/sparse.py`, `EmbeddingBag`."""
+
+    def __init__(
+        self, num_embeddings: int, embedding_dim: int, max_norm: float | None = None, norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False, _weight: Tensor | None = None,
+        include_last_offset: bool = False, padding_idx: int | None = None, device: Device = None, dtype: Dtype = None,
+    ) -> None:  # fmt: skip
+        options = padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse
+        super().__init__(num_embeddings, embedding_dim, *options, _weight, False, device, dtype)
+        self.mode, self.include_last_offset = mode, include_last_offset
+
+    @classmethod
+    def from_pretrained(
+        cls, embeddings: Tensor, freeze: bool = True, max_norm: float | None = None, norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False, include_last_offset: bool = False,
+        padding_idx: int | None = None,
+    ) -> EmbeddingBag:  # fmt: skip
+        if embeddings.dim() != 2:
+            raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
+        options = max_norm, norm_type, scale_grad_by_freq, mode, sparse, embeddings, include_last_offset, padding_idx
+        bag = cls(*embeddings.shape, *options)
+        bag.weight.requires_grad = not freeze
+        return bag
+
+    def forward(self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None) -> Tensor:
+        options = self.max_norm, self.norm_type, self.scale_grad_by_freq, self.mode, self.sparse, per_sample_weights
+        return F.embedding_bag(input, self.weight, offsets, *options, self.include_last_offset, self.padding_idx)
+
+    def extra_repr(self) -> str:
+        before = unusual(self, max_norm=None, norm_type=2.0, scale_grad_by_freq=False)
+        after = unusual(self, padding_idx=None)
+        return ", ".join([str(self.num_embeddings), str(self.embedding_dim), *before, f"mode={self.mode!r}", *after])
 
 
 # Normalisation -------------------------------------------------------------------------------------------------------

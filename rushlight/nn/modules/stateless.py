@@ -243,6 +243,27 @@ define(_Pool, {f"MaxPool{n}d": _max_pool_row(getattr(F, f"max_pool{n}d")) for n 
 define(_AvgPool, {"AvgPool2d": _avg_pool_row})
 
 
+class _MaxUnpool(Module):
+    ndim: int
+
+    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
+        super().__init__()
+        settings = kernel_size, kernel_size if stride is None else stride, padding
+        self.kernel_size, self.stride, self.padding = ((x,) * self.ndim if isinstance(x, int) else x for x in settings)
+
+    def forward(self, input: Tensor, indices: Tensor, output_size: list[int] | None = None) -> Tensor:
+        unpool = getattr(F, f"max_unpool{self.ndim}d")
+        return unpool(input, indices, self.kernel_size, self.stride, self.padding, output_size)
+
+    def extra_repr(self) -> str:
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+for _ndim in (1, 2, 3):
+    globals()[f"MaxUnpool{_ndim}d"] = type(f"MaxUnpool{_ndim}d", (_MaxUnpool,), {"__module__": __name__, "ndim": _ndim})
+    __all__.append(f"MaxUnpool{_ndim}d")
+
+
 class _AvgPool1d(_AvgPool):
     def convert(self, settings: dict[str, Any]) -> dict[str, Any]:
         settings, names = super().convert(settings), ("kernel_size", "stride", "padding")

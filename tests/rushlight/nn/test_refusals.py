@@ -156,3 +156,41 @@ def test_images_of_bytes_are_rounded_as_in_torch(mode, antialias):
         options = {"size": size, "mode": mode, "antialias": antialias}
         ours = rl.nn.functional.interpolate(rl.tensor(pixels.tolist(), dtype=rl.uint8), **options)
         assert ours.tolist() == torch.nn.functional.interpolate(pixels, **options).tolist()
+
+
+BAGS = itertools.product(("sum", "mean", "max"), ([0, 2, 2, 7], [0, 7, 7], None), (None, -2), (True, False))
+
+
+@in_one_test
+@pytest.mark.parametrize("mode,offsets,padding_idx,last", [*BAGS])
+def test_bags_and_their_gradients_agree(mode, offsets, padding_idx, last):
+    weights = [[math.cos(7 * i + j) for j in range(3)] for i in range(5)]
+    seen = []
+    for xp in FRAMEWORKS:
+        weight, factors = (
+            xp.tensor(weights, requires_grad=True),
+            xp.tensor([0.5, 1, -1, 2, 3, 1, 4], requires_grad=True),
+        )
+        indices, shape = xp.tensor([3, 0, 3, 4, 1, 1, 2]), (1, 7) if offsets is None else (7,)
+        options = {"mode": mode, "padding_idx": padding_idx, "include_last_offset": last and offsets is not None}
+        options |= {"per_sample_weights": factors.view(shape)} if mode == "sum" else {}
+        y = xp.nn.functional.embedding_bag(indices.view(shape), weight, offsets and xp.tensor(offsets), **options)
+        (y * y).sum().backward()
+        seen.append([*map(xp.Tensor.tolist, (y, weight.grad, *([factors.grad] if mode == "sum" else [])))])
+    for ours, theirs in zip(*seen):
+        torch.testing.assert_close(torch.tensor(ours), torch.tensor(theirs))
+
+
+@in_one_test
+@pytest.mark.parametrize("ndim", [1, 2, 3])
+@pytest.mark.parametrize("output_size", [None, 9])
+def test_unpooling_puts_elements_where_pooling_found_them(ndim, output_size):
+    seen = []
+    for xp in FRAMEWORKS:
+        x = (xp.arange(2.0 * 8**ndim) * 7 % 13).reshape(1, 2, *[8] * ndim).requires_grad_()
+        values, indices = getattr(xp.nn, f"MaxPool{ndim}d")(2, return_indices=True)(x)
+        unpool = getattr(xp.nn, f"MaxUnpool{ndim}d")(2)
+        y = unpool(values, indices, output_size and [output_size] * ndim)
+        (y * y).sum().backward()
+        seen.append((repr(unpool), y.tolist(), x.grad.tolist()))
+    assert seen[0] == seen[1]
