@@ -485,14 +485,42 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
     return functions.affine_grid_generator(theta, size, bool(align_corners))
 
 
+def _check_grid(input: Tensor, grid: Tensor, mode: str, padding_mode: str, align_corners: bool | None) -> None:
+    """Source: `torch/nn/functional.py`, `grid_sample`, and `aten/src/ATen/native/GridSamplerUtils.h`."""
+    kinds = {"mode": (mode, "'bilinear', 'nearest' or 'bicubic'")}
+    for name, (value, known) in (
+        kinds | {"padding_mode": (padding_mode, "'zeros', 'border', or 'reflection'")}
+    ).items():
+        if f"'{value}'" not in known:
+            raise ValueError(f"nn.functional.grid_sample(): expected {name} to be {known}, but got: '{value}'")
+    _warn_of_corners("grid_sample", align_corners)
+    ndim, sizes = input.dim() - 2, f"input with sizes {list(input.shape)} and grid with sizes {list(grid.shape)}"
+    if input.size(0) != grid.size(0):
+        raise RuntimeError(f"grid_sampler(): expected grid and input to have same batch size, but got {sizes}")
+    if grid.size(-1) != ndim:
+        got = f"but got grid with sizes {list(grid.shape)}"
+        raise RuntimeError(f"grid_sampler(): expected grid to have size {ndim} in last dimension, {got}")
+    if 0 in input.shape[2:]:
+        where = f"{list(input.shape)} with dimension {[*input.shape].index(0, 2)} being empty"
+        raise RuntimeError(
+            f"grid_sampler(): expected input to have non-empty spatial dimensions, but input has sizes {where}"
+        )
+    if ndim not in (2, 3) or grid.dim() != input.dim():
+        raise RuntimeError(
+            f"grid_sampler(): expected 5D input and grid with same number of dimensions, but got {sizes}"
+        )
+    if mode == "bicubic":
+        if ndim != 2:
+            raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
+        raise NotImplementedError("rushlight leaves out grid_sample with the mode bicubic")
+
+
 def grid_sample(
     input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mode: str = "zeros", align_corners: bool | None = None
 ) -> Tensor:
     """The values of images at positions between their elements, from -1 to 1, the last dimension first: a mean of the nearest
     elements. In PyTorch: the operators `grid_sampler_2d` and `grid_sampler_3d`."""
-    if mode not in ("bilinear", "nearest"):
-        raise NotImplementedError(f"rushlight leaves out grid_sample with the mode {mode}")
-    _warn_of_corners("grid_sample", align_corners)
+    _check_grid(input, grid, mode, padding_mode, align_corners)
     images, at = input.flatten(2), []
     for size, position in zip(input.shape[:1:-1], grid.unbind(-1)):
         position = (position + 1) / 2 * (size - 1) if align_corners else ((position + 1) * size - 1) / 2

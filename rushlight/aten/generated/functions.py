@@ -52,22 +52,22 @@ __all__ = [
     "matmul", "max", "max_pool1d", "max_pool1d_with_indices", "max_pool2d", "maximum", "mean", "median", "min",
     "minimum", "mm", "mode", "moveaxis", "movedim", "msort", "mul", "multinomial", "multiply", "mv", "mvlgamma",
     "nan_to_num", "nan_to_num_", "nanmean", "nanmedian", "nanquantile", "nansum", "narrow", "narrow_copy",
-    "native_batch_norm", "ne", "neg", "neg_", "negative", "negative_", "normal", "not_equal", "ones", "ones_like",
-    "outer", "pairwise_distance", "pdist", "permute", "permute_copy", "pixel_shuffle", "pixel_unshuffle",
-    "poisson_nll_loss", "polygamma", "positive", "pow", "prelu", "prod", "quantile", "rad2deg", "rad2deg_", "rand",
-    "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm", "range", "ravel", "real", "reciprocal",
-    "reciprocal_", "relu", "relu_", "remainder", "renorm", "repeat_interleave", "reshape", "resize_as_", "resolve_conj",
-    "resolve_neg", "rms_norm", "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell", "roll", "rot90", "round",
-    "round_", "row_stack", "rrelu", "rrelu_", "rsqrt", "rsqrt_", "rsub", "scalar_tensor", "scatter", "scatter_add",
-    "scatter_reduce", "searchsorted", "select", "select_scatter", "selu", "selu_", "sgn", "sigmoid", "sigmoid_", "sign",
-    "signbit", "sin", "sin_", "sinc", "sinc_", "sinh", "sinh_", "slice_scatter", "softmax", "sort", "split",
-    "split_with_sizes", "split_with_sizes_copy", "sqrt", "sqrt_", "square", "square_", "squeeze", "squeeze_copy",
-    "stack", "std", "std_mean", "sub", "subtract", "sum", "swapaxes", "swapdims", "t", "t_copy", "take",
-    "take_along_dim", "tan", "tan_", "tanh", "tanh_", "tensor_split", "threshold", "threshold_", "tile", "topk",
-    "transpose", "transpose_copy", "trapezoid", "trapz", "tril", "tril_indices", "triplet_margin_loss", "triu",
-    "triu_indices", "true_divide", "trunc", "trunc_", "unbind", "unbind_copy", "unflatten", "unfold_copy", "unsqueeze",
-    "unsqueeze_copy", "vander", "var", "var_mean", "vdot", "view_copy", "vsplit", "vstack", "where", "xlogy", "xlogy_",
-    "zero_", "zeros", "zeros_like",
+    "native_batch_norm", "native_channel_shuffle", "ne", "neg", "neg_", "negative", "negative_", "normal", "not_equal",
+    "ones", "ones_like", "outer", "pairwise_distance", "pdist", "permute", "permute_copy", "pixel_shuffle",
+    "pixel_unshuffle", "poisson_nll_loss", "polygamma", "positive", "pow", "prelu", "prod", "quantile", "rad2deg",
+    "rad2deg_", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm", "range", "ravel",
+    "real", "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "renorm", "repeat_interleave", "reshape",
+    "resize_as_", "resolve_conj", "resolve_neg", "rms_norm", "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell",
+    "roll", "rot90", "round", "round_", "row_stack", "rrelu", "rrelu_", "rsqrt", "rsqrt_", "rsub", "scalar_tensor",
+    "scatter", "scatter_add", "scatter_reduce", "searchsorted", "select", "select_scatter", "selu", "selu_", "sgn",
+    "sigmoid", "sigmoid_", "sign", "signbit", "sin", "sin_", "sinc", "sinc_", "sinh", "sinh_", "slice_scatter",
+    "softmax", "sort", "split", "split_with_sizes", "split_with_sizes_copy", "sqrt", "sqrt_", "square", "square_",
+    "squeeze", "squeeze_copy", "stack", "std", "std_mean", "sub", "subtract", "sum", "swapaxes", "swapdims", "t",
+    "t_copy", "take", "take_along_dim", "tan", "tan_", "tanh", "tanh_", "tensor_split", "threshold", "threshold_",
+    "tile", "topk", "transpose", "transpose_copy", "trapezoid", "trapz", "tril", "tril_indices", "triplet_margin_loss",
+    "triu", "triu_indices", "true_divide", "trunc", "trunc_", "unbind", "unbind_copy", "unflatten", "unfold_copy",
+    "unsqueeze", "unsqueeze_copy", "vander", "var", "var_mean", "vdot", "view_copy", "vsplit", "vstack", "where",
+    "xlogy", "xlogy_", "zero_", "zeros", "zeros_like",
 ]  # fmt: skip
 
 
@@ -3969,6 +3969,16 @@ def channel_shuffle(input=None, groups=None, **numpy_names):
     except AttributeError:
         return invoke(channel_shuffle_op, input, groups)
     return channel_shuffle_op.table[key_set](input, groups)
+
+
+def native_channel_shuffle(input=None, groups=None, **numpy_names):
+    if numpy_names or groups is None:
+        return call_by_name([native_channel_shuffle_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(native_channel_shuffle_op, input, groups)
+    return native_channel_shuffle_op.table[key_set](input, groups)
 
 
 def bilinear(input1, input2, weight, bias=None):
@@ -14522,6 +14532,7 @@ pixel_unshuffle_out_op = declare(
     "pixel_unshuffle.out(Tensor self, int downscale_factor, *, Tensor(a!) out) -> Tensor(a!)"
 )
 channel_shuffle_op = declare("channel_shuffle(Tensor self, int groups) -> Tensor")
+native_channel_shuffle_op = declare("native_channel_shuffle(Tensor self, int groups) -> Tensor")
 bilinear_op = declare("bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor")
 diag_embed_op = declare("diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor")
 diagonal_copy_op = declare("diagonal_copy(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor")

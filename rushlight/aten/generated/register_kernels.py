@@ -1338,15 +1338,8 @@ implement(
         invoke(functions.pixel_unshuffle_op, self, downscale_factor), [self, downscale_factor], out, casts=False
     ),
 )
-implement(
-    "channel_shuffle",
-    CompositeImplicitAutograd=lambda self, groups: (
-        self.unflatten(1, (groups, -1))
-        .transpose(1, 2)
-        .flatten(1, 2)
-        .contiguous(memory_format=tensor_shape.suggested(self))
-    ),
-)
+implement("channel_shuffle", CompositeImplicitAutograd=tensor_shape.channel_shuffle)
+implement("native_channel_shuffle", CompositeImplicitAutograd=tensor_shape.channel_shuffle)
 implement(
     "bilinear",
     CompositeImplicitAutograd=lambda input1, input2, weight, bias: (

@@ -60,6 +60,20 @@ def pixel_unshuffle(self: Tensor, downscale_factor: int) -> Tensor:
     return squares.movedim((-3, -1), (-4, -3)).flatten(-5, -3).clone(memory_format=suggested(self))
 
 
+def channel_shuffle(self: Tensor, groups: int) -> Tensor:
+    """The channels of (batch, channels, \\*), those of each group after one another, as all first ones, all second ones, …
+    Source: `aten/src/ATen/native/ChanelShuffle.cpp`, `channel_shuffle`."""
+    if self.dim() <= 2:
+        raise RuntimeError(f"channel_shuffle expects input with > 2 dims, but got input with sizes {list(self.shape)}")
+    if groups <= 0:
+        raise RuntimeError(f"Number of groups to divide channels in must be positive. Value of groups:{groups}")
+    if self.size(1) % groups:
+        given = f"Got {self.size(1)} channels and {groups} groups."
+        raise RuntimeError(f"Number of channels must be divisible by groups. {given}")
+    grouped = self.unflatten(1, (groups, self.size(1) // groups)).transpose(1, 2)
+    return grouped.flatten(1, 2).contiguous(memory_format=suggested(self))
+
+
 def _check_pixels(name: str, factor_name: str, self: Tensor, factor: int) -> None:
     if self.dim() < 3:
         given = f"input with {self.dim()} dimension(s)"

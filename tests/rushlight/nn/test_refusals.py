@@ -85,6 +85,19 @@ THETAS = (1, 2, 3), (2, 3), (1, 1, 2, 3), (1, 4, 3), (1, 2, 6)
             for m in ("nearest", "bilinear")
             for p in ("zeros", "border", "reflection")
         ),
+        *(
+            lambda xp, F, x=x, g=g, o=o: F.grid_sample(xp.ones(x), xp.ones(g), **o)
+            for x, g, o in (
+                ((1, 1, 2, 2), (1, 1, 1, 2), {"mode": "x"}), ((1, 1, 2, 2), (1, 1, 1, 2), {"padding_mode": "x"}),
+                ((1, 2, 2), (1, 1, 1, 2), {}), ((1, 1, 2, 2), (1, 1, 1, 1, 3), {}), ((1, 1, 2, 2), (2, 1, 1, 2), {}),
+                ((1, 1, 0, 2), (1, 1, 1, 2), {}), ((1, 1, 2, 2, 2), (1, 1, 1, 1, 3), {"mode": "bicubic"}),
+                ((1, 1, 2), (1, 1, 1), {}),
+            )
+        ),
+        *(
+            lambda xp, F, s=s, n=n: xp.native_channel_shuffle(xp.arange(math.prod(s)).view(s), n)
+            for s, n in (((1, 3, 2), 0), ((1, 3, 2), 2), ((1, 2), 2), ((0, 9, 4), 3), ((1, 4, 2), 2))
+        ),
         lambda xp, F: F.threshold(xp.tensor([0.1]).bfloat16(), 0.1, 20),
         *(
             lambda xp, F, o=o: F.interpolate(xp.ones(1, 1, 4, 4), **o)
