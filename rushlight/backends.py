@@ -63,7 +63,7 @@ def same(value: Any, *_: Any, **__: Any) -> Any:
 no, none, nothing = returns(False), returns(None), returns(0)
 without_mps = refuses(RuntimeError, "this needs the MPS backend, and PyTorch's build for CPUs has none")
 without_accelerator = refuses(RuntimeError, "Cannot access accelerator device when none is available.")
-without_script = refuses(NotImplementedError, "rushlight has no TorchScript: see torch.compile and torch.export")
+without_script = refuses(NotImplementedError, "rushlight leaves out TorchScript: see torch.compile and torch.export")
 without_hub = refuses(RuntimeError, "rushlight downloads nothing: torch.hub has no models and no files here")
 
 # Rushlight always computes float32 in full, and in the same order.

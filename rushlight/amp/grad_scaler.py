@@ -2,11 +2,12 @@
 
 The gradients are divided by the scale before the optimizer's step. If one is infinite or NaN, the scale was too large: the step is
 skipped, and the scale is reduced. After a number of steps without that, the scale grows. In PyTorch: `torch/amp/grad_scaler.py`.
-Left out: the device "cuda" (there, as in PyTorch without a GPU, scaling is disabled), optimizers that scale themselves.
+Left out: the device "cuda" (there, as in PyTorch without a GPU, scaling is disabled).
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -118,7 +119,8 @@ class GradScaler:
         self._init_scale, self._scale = init_scale, None
         self._growth_factor, self._backoff_factor = growth_factor, backoff_factor
         self._growth_interval = growth_interval
-        self._growth_tracker = 0  # the steps without an infinite gradient since the scale changed
+        # The steps without an infinite gradient since the scale changed: at first, and since there is a scale.
+        self._init_growth_tracker, self._growth_tracker = 0, None
         self._found_inf: dict[int, bool] = {}  # by the id of each optimizer whose gradients are unscaled
         self._stepped: set[int] = set()
 
@@ -128,6 +130,7 @@ class GradScaler:
             return outputs
         if isinstance(outputs, Tensor):
             if self._scale is None:
+                self._growth_tracker = self._init_growth_tracker
                 self._scale = functions.full((), self._init_scale, dtype=float32)
             return outputs * self._scale
         if not isinstance(outputs, Iterable):
@@ -160,6 +163,10 @@ class GradScaler:
         self._check_scale("step")
         if id(optimizer) in self._stepped:
             raise RuntimeError("step() has already been called since the last update().")
+        if getattr(optimizer, "_step_supports_amp_scaling", False):
+            result = self._step_that_scales(optimizer, *args, **kwargs)
+            self._stepped.add(id(optimizer))
+            return result
         if id(optimizer) not in self._found_inf:
             self.unscale_(optimizer)
         if id(optimizer) not in self._found_inf:
@@ -167,6 +174,24 @@ class GradScaler:
         result = None if self._found_inf[id(optimizer)] else optimizer.step(*args, **kwargs)
         self._stepped.add(id(optimizer))
         return result
+
+    def _step_that_scales(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+        """The step of an optimizer that unscales the gradients and skips the step itself."""
+        if "grad_scaler" in inspect.signature(optimizer.step).parameters:
+            soon = "In the near future GradScaler registers `grad_scale: Tensor` and `found_inf: Tensor` to the passed"
+            problem = "GradScaler is going to stop passing itself as a keyword argument to the passed optimizer."
+            warn(f"{problem} {soon} optimizer and let the optimizer use them directly.", FutureWarning)
+            return optimizer.step(*args, **kwargs, grad_scaler=self)
+        is_unscaled, scale = id(optimizer) in self._found_inf, getattr(optimizer, "grad_scale", None)
+        if not is_unscaled:
+            grads = [p.grad for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
+            self._found_inf[id(optimizer)] = not all(functions.isfinite(grad).all().item() for grad in grads)
+            scale = self._scale * (1 if scale is None else scale)
+        optimizer.grad_scale, optimizer.found_inf = scale, functions.full((), float(self._found_inf[id(optimizer)]))
+        try:
+            return optimizer.step(*args, **kwargs)
+        finally:
+            del optimizer.grad_scale, optimizer.found_inf
 
     def update(self, new_scale: float | Tensor | None = None) -> None:
         """Set the scale for the next iteration.
@@ -194,6 +219,9 @@ class GradScaler:
             return 1.0
         return self._init_scale if self._scale is None else self._scale.item()
 
+    def _get_growth_tracker(self) -> int:
+        return self._init_growth_tracker if self._growth_tracker is None else self._growth_tracker
+
     def is_enabled(self) -> bool:
         return self._enabled
 
@@ -206,7 +234,7 @@ class GradScaler:
             return {}
         names = ("growth_factor", "backoff_factor", "growth_interval")
         settings = {name: getattr(self, f"_{name}") for name in names}
-        return {"scale": self.get_scale(), **settings, "_growth_tracker": self._growth_tracker}
+        return {"scale": self.get_scale(), **settings, "_growth_tracker": self._get_growth_tracker()}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         if not self._enabled:
@@ -216,7 +244,9 @@ class GradScaler:
                 "The source state dict is empty, possibly because it was saved from a disabled GradScaler."
             )
         self._init_scale = state_dict["scale"]
+        self._init_growth_tracker = state_dict["_growth_tracker"]
         if self._scale is not None:
             self._scale.fill_(self._init_scale)
+            self._growth_tracker = self._init_growth_tracker
         self._growth_factor, self._backoff_factor = state_dict["growth_factor"], state_dict["backoff_factor"]
-        self._growth_interval, self._growth_tracker = state_dict["growth_interval"], state_dict["_growth_tracker"]
+        self._growth_interval = state_dict["growth_interval"]

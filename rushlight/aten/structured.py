@@ -15,7 +15,7 @@ from typing import Any
 
 from rushlight.aten import iterator
 from rushlight.aten.iterator import Output, assert_no_internal_overlap, assert_no_partial_overlap, plan_key, wrap
-from rushlight.aten.strided import META, Tensor, contiguous_strides, empty_strided, size_of, storage_size
+from rushlight.aten.strided import META, Tensor, contiguous_strides, empty_strided, plain_strides, size_of, storage_size
 from rushlight.c10.dtypes import FLOATING, can_cast, dtype
 from rushlight.c10.exception import warn
 from rushlight.c10.fast_paths import Cache, fast_form_of
@@ -304,9 +304,15 @@ def check_writable(kernel: Structured, args: Sequence, out: Tensor, output: Outp
     check_out(out, output.dtype, args, kernel.casts, kernel.idempotent)
 
 
-CPP_NAMES = {  # of dtypes, in messages, where they differ from `type_name` in lower case
-    "Long": "long int", "Byte": "unsigned char", "Char": "signed char", "Half": "c10::Half", "BFloat16": "c10::BFloat16",
+CPP_NAMES = {  # where they differ from `type_name` in lower case
+    "Short": "short int", "Long": "long int", "Byte": "unsigned char", "Char": "signed char", "Half": "c10::Half",
+    "BFloat16": "c10::BFloat16",
 }  # fmt: skip
+
+
+def cpp_name(dtype: dtype) -> str:
+    """The C++ type of a dtype's elements, in messages. Source: `c10/util/typeid.h`, `TypeMeta::name`."""
+    return CPP_NAMES.get(dtype.type_name, dtype.type_name.lower())
 
 
 def check_out(out: Tensor, dtype: dtype, args: Sequence, casts: bool = False, idempotent: bool = False) -> None:
@@ -315,7 +321,7 @@ def check_out(out: Tensor, dtype: dtype, args: Sequence, casts: bool = False, id
         wanted = f"the desired output type {out.dtype.type_name}"
         raise RuntimeError(f"result type {dtype.type_name} can't be cast to {wanted}")
     if not casts and dtype is not out.dtype:
-        expected, given = (CPP_NAMES.get(of.type_name, of.type_name.lower()) for of in (dtype, out.dtype))
+        expected, given = cpp_name(dtype), cpp_name(out.dtype)
         raise RuntimeError(f"Expected out tensor to have dtype {expected}, but got {given} instead")
     if not idempotent:
         assert_no_internal_overlap(out)
@@ -364,7 +370,7 @@ def resize_(self: Tensor, sizes: Sequence[int], strides: Sequence[int] | None = 
     """
     if min(sizes, default=0) < 0:
         raise RuntimeError(f"Trying to resize a tensor to negative sizes: {list(sizes)}")
-    self._sizes, self._strides = size_of(sizes), tuple(contiguous_strides(sizes) if strides is None else strides)
+    self._sizes, self._strides = size_of(sizes), plain_strides(size_of(sizes)) if strides is None else tuple(strides)
     needed = storage_size(self._sizes, self._strides, self._storage_offset) * self.dtype.itemsize
     self._storage.grow(needed)
     self.forget_metadata()

@@ -136,10 +136,13 @@ class Capture(Protocol):
 _current: list[Device] = []
 
 
-def current() -> Device:
-    """The device of the innermost `with Device():`."""
+def current(refused: str | None = None) -> Device:
+    """The device of the innermost `with Device():`. Without one, raises an AssertionError or, for a class that `refused` names, the
+    RuntimeError of PyTorch's build for CPUs."""
     if not _current:
         simulated = "a simulated device works inside `with rushlight.cuda.Device():`"
+        if refused is not None:
+            raise RuntimeError(f"{refused}: {simulated}")
         raise AssertionError(f"Torch not compiled with CUDA enabled: {simulated}")
     return _current[-1]
 

@@ -26,7 +26,8 @@ class Event:
     """A mark in a stream's queue. Source: `torch/cuda/streams.py`, `Event`."""
 
     def __init__(self, enable_timing: bool = False) -> None:
-        self.device, self.enable_timing, self.event_id = current(), enable_timing, next(_event_ids)
+        self.device = current("Tried to instantiate dummy base class Event")
+        self.enable_timing, self.event_id = enable_timing, next(_event_ids)
         self.time: float | None = None  # microseconds; None if it was never recorded
         self.graph: Capture | None = None  # the graph in whose capture it was recorded last,
         self.frontier: frozenset[int] = frozenset()  # and the nodes that were the last ones of its stream
@@ -124,7 +125,7 @@ class Stream:
     """A queue of work. Each `Stream()` is a new one. Source: `torch/cuda/streams.py`, `Stream`."""
 
     def __init__(self, device: Device | None = None, *, stream_id: int | None = None) -> None:
-        self.device = device or current()
+        self.device = device or current("torch.cuda.Stream requires CUDA support")
         if stream_id is None:
             stream_id, self.device.streams = self.device.streams, self.device.streams + 1
         self.stream_id = stream_id

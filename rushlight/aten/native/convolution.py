@@ -24,6 +24,7 @@ from rushlight.aten.generated import functions
 from rushlight.aten.native.pointwise import widened
 from rushlight.aten.native.reductions import channel_sums
 from rushlight.aten.strided import Tensor, contiguous_strides, empty_strided, select, unsqueeze
+from rushlight.aten.structured import cpp_name
 from rushlight.c10.dtypes import bool_
 from rushlight.c10.exception import warn_once
 from rushlight.c10.memory_formats import channels_last, channels_last_strides, suggest_memory_format
@@ -314,10 +315,11 @@ def _check(input: Tensor, weight: Tensor, bias: Tensor | None, settings: Setting
     if not transposed and any(size < needed for size, needed in zip(padded, reach)):
         problem = f"Calculated padded input size per channel: {tuple(padded)}. Kernel size: {tuple(reach)}"
         raise RuntimeError(f"{problem}. Kernel size can't be greater than actual input size")
-    for name, tensor in (("weight", weight), ("bias", bias)):
-        if tensor is not None and tensor.dtype is not input.dtype:
-            types = f"Input type ({input.dtype.name}) and {name} type ({tensor.dtype.name})"
-            raise RuntimeError(f"{types} should be the same")
+    if bias is not None and bias.dtype is not input.dtype:
+        types = f"Input type ({cpp_name(input.dtype)}) and bias type ({cpp_name(bias.dtype)})"
+        raise RuntimeError(f"{types} should be the same")
+    if weight.dtype is not input.dtype:
+        raise RuntimeError(f"expected scalar type {input.dtype.type_name} but found {weight.dtype.type_name}")
     if input.dtype is bool_:
         raise NotImplementedError("convolution is not implemented for 'Bool'")
 

@@ -444,7 +444,7 @@ def add_quotient(x: Array, a: Array, b: Array, value: Scalar, out: Array | None 
 
 def check_addcdiv(self: Tensor, tensor1: Tensor, tensor2: Tensor, value: Scalar) -> None:
     if tensor1.dtype.category != FLOATING and tensor2.dtype.category != FLOATING:
-        raise RuntimeError("addcdiv of two integer tensors is not supported: make one of them floating")
+        raise RuntimeError("Integer division with addcdiv is no longer supported: make one of the two tensors floating")
 
 
 lerp_number = pointwise(interpolated, arithmetic, FLOATS, check_lerp, parameters=1)

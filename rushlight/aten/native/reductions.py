@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -767,6 +768,11 @@ def diff(self: Tensor, n: int, dim: int, prepend: Tensor | None, append: Tensor 
     parts = [x for x in (prepend, self, append) if x is not None]
     if any(x.dim() != self.dim() for x in parts):
         raise RuntimeError("diff expects prepend or append to be the same dimension as input")
+    for x, i in product(parts, range(self.dim())):
+        if x.size(i) != self.size(i) and i != wrap_dim(dim, self.dim()):
+            problem = "diff expects the shape of tensor to prepend or append to match that of input except along the"
+            sizes = f"input.size({i}) = {self.size(i)}, but got tensor.size({i}) = {x.size(i)}"
+            raise RuntimeError(f"{problem} differencing dimension; {sizes}")
     result = functions.cat(parts, dim) if len(parts) > 1 else self
     for _ in range(min(n, result.size(dim))):
         later, earlier = (result.narrow(dim, start, result.size(dim) - 1) for start in (1, 0))
