@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
-from rushlight.aten.strided import Tensor, add_attributes
+from rushlight.aten.strided import NO_DATA, Tensor, add_attributes
 from rushlight.c10.dtypes import Scalar, bool_, get_default_dtype, int64
 
 __all__ = ["set_printoptions"]
@@ -33,11 +33,12 @@ def set_printoptions(
     PRINT_OPTS.__dict__.update(options, sci_mode=sci_mode)
 
 
-def tensor_repr(self: Tensor) -> str:
+def tensor_repr(self: Tensor, *, tensor_contents: str | None = None) -> str:
     is_plain = type(self).__module__.startswith(("rushlight.", "torch"))  # which course/as_torch.py names so
     prefix = PREFIX if is_plain else f"{type(self).__name__}("
-    text = prefix + ("..." if self.is_meta else "[]")
-    if self.numel() and not self.is_meta:
+    has_data = not self._key_set & NO_DATA
+    text = prefix + (tensor_contents or ("[]" if has_data else "..."))
+    if self.numel() and has_data and tensor_contents is None:
         shown = _summarise(self.tolist()) if self.numel() > PRINT_OPTS.threshold else self.tolist()
         text = prefix + _block(shown, self.dim(), len(prefix), *_number_format(list(_numbers(shown))))
     column = len(text) - text.rfind("\n") + 1

@@ -14,14 +14,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from importlib import import_module
 from operator import index
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from rushlight.c10 import fast_paths, memory_formats
-from rushlight.c10.dispatch import BIT, local
-from rushlight.c10.dtypes import Scalar, bfloat16, dtype, get_default_dtype
+from rushlight.c10.dispatch import BIT, PYTHON, call, local, operators, replacing
+from rushlight.c10.dtypes import INT64_MAX, Scalar, bfloat16, dtype, get_default_dtype
 from rushlight.c10.exception import warn_once
 from rushlight.c10.memory_formats import channels_last, contiguous_format, is_channels_last, memory_format
 from rushlight.c10.storage import Size, UntypedStorage, device, layout, lazy, size_of, strided_layout
@@ -34,6 +35,7 @@ else:
 __all__ = ["Tensor"]
 
 META = BIT["Meta"]
+NO_DATA = META | PYTHON
 
 # Arithmetic on sizes and strides -------------------------------------------------------------------------------------
 
@@ -192,6 +194,8 @@ class Tensor(TensorBase):
     @lazy
     def _array(self) -> np.ndarray:
         """This tensor as a numpy array on the same memory. Kernels compute with it."""
+        if self._key_set & PYTHON and not self._storage.nbytes() and self.numel():
+            raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
         sizes, step = tuple(self._sizes), self.dtype.itemsize  # numpy reads a plain tuple faster
         if 0 in sizes:  # numpy requires even an empty array to be within its buffer
             return np.empty(sizes, self.dtype.numpy)
@@ -316,7 +320,9 @@ class Tensor(TensorBase):
     def numpy(self, *, force: bool = False) -> np.ndarray:
         """A numpy array on the same memory. With `force` or in `no_grad`, also if the tensor requires grad.
         Source: `torch/csrc/utils/tensor_numpy.cpp`, `tensor_to_numpy`."""
-        if self.is_meta:
+        if self._key_set & NO_DATA:
+            if self._key_set & PYTHON:
+                raise RuntimeError(".numpy() is not supported for tensor subclasses.")
             raise TypeError("can't convert meta device type tensor to numpy: it has no data")
         if self.requires_grad and local.grad_enabled and not force:
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
@@ -329,11 +335,15 @@ class Tensor(TensorBase):
         return np.array(self.numpy(), dtype) if copy else np.asarray(self.numpy(), dtype)
 
     def tolist(self) -> list | Scalar:
+        if self._key_set & PYTHON:
+            raise RuntimeError(f".tolist() is not supported for tensor subclasses, got {type(self).__name__}")
         return self._array.tolist()
 
     def item(self) -> Scalar:
         """The only element, as a Python number."""
-        if self.is_meta:
+        if self._key_set & NO_DATA:
+            if self._key_set & PYTHON:
+                return call(operators["aten::_local_scalar_dense"], self)
             raise RuntimeError("Tensor.item() cannot be called on meta tensors")
         if self.numel() != 1:
             raise RuntimeError(f"a Tensor with {self.numel()} elements cannot be converted to Scalar")
@@ -384,7 +394,42 @@ def add_attributes(**attributes: Any) -> None:
 def disabled_torch_function_impl(func: Callable, types: Sequence[type], args: tuple = (), kwargs: dict | None = None):
     """The `__torch_function__` of a subclass of Tensor whose operators return plain tensors.
     Source: `torch/csrc/utils/disable_torch_function.cpp`."""
-    return func(*args, **(kwargs or {}))
+    with replacing(local, torch_function_disabled=True):
+        return func(*args, **(kwargs or {}))
+
+
+def torch_function(
+    cls: type[Tensor], func: Callable, types: Sequence[type], args: tuple = (), kwargs: dict | None = None
+):
+    """The `__torch_function__` that a subclass of Tensor inherits: the tensors among the results are of the subclass too.
+    Source: `torch/_tensor.py`, `Tensor.__torch_function__`."""
+    if not all(issubclass(cls, kind) for kind in types):
+        return NotImplemented
+    return _convert(disabled_torch_function_impl(func, types, args, kwargs), cls)
+
+
+def _convert(result: Any, cls: type[Tensor]) -> Any:
+    """Source: `torch/_tensor.py`, `_convert`."""
+    if isinstance(result, Tensor):
+        return result if isinstance(result, cls) else result.as_subclass(cls)
+    if isinstance(result, (tuple, list)):
+        converted = [_convert(item, cls) for item in result]
+        return type(result)(*converted) if hasattr(result, "_fields") else type(result)(converted)
+    return result
+
+
+def adopt(self: Tensor, cls: type[Tensor]) -> Tensor:
+    """Make a tensor one of a subclass, whose `__torch_dispatch__` and `__torch_function__` get calls with it. From the first one
+    with a `__torch_function__` on, the functions look for it among their arguments."""
+    self.__class__ = cls
+    if cls.__torch_dispatch__ is not disabled_torch_function_impl:
+        self._key_set |= PYTHON
+    if cls is not Tensor and cls.__torch_function__ is not disabled_torch_function_impl:
+        import_module("rushlight.fx.overrides").intercept_subclasses()
+    return self
+
+
+add_attributes(__torch_function__=classmethod(torch_function), __torch_dispatch__=disabled_torch_function_impl)
 
 
 def wrap_like(array: np.ndarray, like: Tensor) -> Tensor:
@@ -415,7 +460,15 @@ def wrap_plain(array: np.ndarray, sizes: Size, dtype: dtype) -> Tensor:
     return self
 
 
-plain_strides = lru_cache(4096)(lambda sizes: tuple(contiguous_strides(sizes)))  # the same sizes occur often
+@lru_cache(4096)  # the same sizes occur often
+def plain_strides(sizes: Sequence[int]) -> tuple[int, ...]:
+    """`contiguous_strides` as a tuple. Source: `c10/core/TensorImpl.h`, `TensorImpl::empty_tensor_restride`."""
+    strides = tuple(contiguous_strides(sizes))
+    if strides and strides[0] > INT64_MAX and 0 in sizes:  # without a 0, it is the storage that is too large
+        raise RuntimeError("Stride calculation overflowed")
+    return strides
+
+
 fast_paths.cache_clearers.append(plain_strides.cache_clear)
 
 

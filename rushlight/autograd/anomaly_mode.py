@@ -6,8 +6,9 @@ registers hooks on all nodes before it runs. In PyTorch: `torch/autograd/anomaly
 `torch/csrc/autograd/anomaly_mode.cpp` and `python_anomaly_mode.cpp`.
 """
 
+import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.graph import AnomalyMode, Node
@@ -62,8 +63,10 @@ def print_stack(node: Node | None) -> None:
     while node is not None:
         stack = node.metadata.get("traceback_")
         known = _UNKNOWN if stack is None else f"Traceback of forward call that {effect}:\n" + "".join(stack)
-        with suppress(Warning):  # the error of the node is raised, also where a warning is an error
+        try:
             warn(f"{what} {node.name()}. {known}")
+        except Warning as warning:  # the error of the node is raised, also where a warning is an error
+            print(f"{type(warning).__name__}: {warning}", file=sys.stderr)
         what, effect = "\n\nPrevious calculation was induced by", "induced the previous calculation"
         node = node.metadata.get("parent_")
 

@@ -16,6 +16,8 @@ from rushlight.aten.native import rnn
 from rushlight.aten.strided import Tensor, storage_size, wrap_dim
 from rushlight.autograd.engine import grad as grad_of
 from rushlight.autograd.grad_mode import enable_grad
+from rushlight.autograd.graph import Node, gradient_edge
+from rushlight.autograd.history import set_history
 from rushlight.c10.dispatch import DispatchKey, local
 from rushlight.c10.dtypes import INT64_MAX, REDUCED_FLOATING, Scalar, dtype, float32  # noqa: F401
 from rushlight.c10.memory_formats import contiguous_format  # noqa: F401
@@ -295,6 +297,13 @@ def layer_norm_backward(grad: Tensor, input: Tensor, normalized_shape, mean, rst
     return of_input, grad * normal, grad
 
 
+class NativeBatchNormBackwardBackward0(Node):
+    """The history of a gradient in evaluation mode: it is no function of the input, but it requires grad as in PyTorch."""
+
+    def apply(self, *grads: Tensor | None) -> tuple[None]:
+        return (None,)
+
+
 def batch_norm_backward(
     grad: Tensor, input: Tensor, weight, running_mean, running_var, mean, invstd, training: bool, eps: float, mask
 ) -> Sequence:
@@ -313,7 +322,12 @@ def batch_norm_backward(
     of_input = slope
     if training:
         of_input = slope - slope.mean(dims, True) - normal * (slope * normal).mean(dims, True)
-    return of_input * rstd, (grad * normal).sum(dims), grad.sum(dims)
+    of_input = of_input * rstd
+    if local.grad_enabled and input.requires_grad and not of_input.requires_grad:
+        node = NativeBatchNormBackwardBackward0()
+        node.next_edges = [gradient_edge(input)]
+        set_history(of_input, node)
+    return of_input, (grad * normal).sum(dims), grad.sum(dims)
 
 
 def lstm_cell_backward(

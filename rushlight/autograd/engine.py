@@ -469,11 +469,12 @@ def grad(
 
 def _run(roots, grads, retain_graph, create_graph, captures) -> dict[int, Tensor]:
     """Execute. `local.for_inputs` says whether only some inputs get gradients, which a re-entrant checkpoint refuses, and
-    `local.graph_task_id` numbers the backward pass.
+    `local.graph_task_id` numbers the backward pass. Blocks of `saved_tensors_hooks` that the pass enters or leaves end with it.
     Source: `torch/csrc/autograd/engine.cpp`, `Engine::is_checkpoint_valid`."""
-    before = local.for_inputs, local.graph_task_id, local.graph_task
+    before = local.for_inputs, local.graph_task_id, local.graph_task, local.saved_tensors_hooks
+    disabled, local.torch_function_disabled = local.torch_function_disabled, True  # as for the formulas in C++
     local.for_inputs, local.graph_task_id = local.for_inputs or captures is not None, next(_sequence)
-    local.graph_task = GraphTask(roots, captures)
+    local.graph_task, local.saved_tensors_hooks = GraphTask(roots, captures), [*local.saved_tensors_hooks]
     keep_graph = create_graph if retain_graph is None else retain_graph
     local.reentrant_depth += 1
     try:
@@ -490,7 +491,8 @@ def _run(roots, grads, retain_graph, create_graph, captures) -> dict[int, Tensor
             return execute(roots, grads, keep_graph, create_graph)
         return execute(roots, grads, keep_graph, create_graph, captures)
     finally:
-        local.for_inputs, local.graph_task_id, local.graph_task = before
+        local.for_inputs, local.graph_task_id, local.graph_task, local.saved_tensors_hooks = before
+        local.torch_function_disabled = disabled
         local.reentrant_depth -= 1
 
 

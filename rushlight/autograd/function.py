@@ -33,7 +33,9 @@ class FunctionCtx(Node):
     function: type[Function]  # set by `new_context`, as the next two
     tensor_indices: list[int]
     num_inputs: int
-    creation_meta: CreationMeta  # of views among the outputs, set by `check_dirty`
+    creation_meta: CreationMeta  # of views among the outputs, set by `check_dirty`, as the next one
+    num_outputs: int
+    accessed = False  # the saved tensors, which go at the first access if `clear_saved_tensors_on_access`
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         self.to_save = tensors
@@ -50,7 +52,14 @@ class FunctionCtx(Node):
     @property
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
         unpack(self, None)  # raises if they were freed
-        return tuple([None if entry is None else unpack_saved(entry, self) for entry in self.saved])
+        if self.accessed:
+            problem = "saved_tensors can only be accessed once when clear_saved_tensors_on_access=True is set on the"
+            remedy = "Either access saved_tensors only once, or set clear_saved_tensors_on_access=False."
+            raise RuntimeError(f"{problem} autograd.Function. {remedy}")
+        tensors = tuple([None if entry is None else unpack_saved(entry, self) for entry in self.saved])
+        if self.function.clear_saved_tensors_on_access:
+            self.saved, self.accessed = (), True
+        return tensors
 
     @property
     def saved_variables(self) -> tuple[Tensor | None, ...]:
@@ -59,7 +68,7 @@ class FunctionCtx(Node):
         return self.saved_tensors
 
     def release_variables(self) -> None:
-        self.saved, self.released = (), True
+        self.saved, self.to_save, self.released = (), (), True
 
     __repr__ = object.__repr__  # a class of Python, so its module is in it
 
@@ -73,8 +82,13 @@ class Function:
     In the second form, `forward(*args)` has no `ctx`. It may have defaults and take arguments by name. After it,
     `setup_context(ctx, inputs, output)` is called with all arguments and the forward's result.
 
+    `clear_saved_tensors_on_access`: the first access to `ctx.saved_tensors` frees them, so that backward can free each of them
+    as soon as it has used it.
+
     Source: `torch/autograd/function.py`, `Function`.
     """
+
+    clear_saved_tensors_on_access = False
 
     @staticmethod
     def forward(ctx: FunctionCtx, *args: Any) -> Any:
@@ -184,6 +198,7 @@ def check_dirty(ctx: FunctionCtx, outputs: Sequence) -> None:
     if not all(is_in(tensor, outputs) for tensor in ctx.dirty_tensors):
         problem = "Some elements marked as dirty during the forward method were not returned as output."
         raise RuntimeError(f"{problem} The inputs that are modified inplace must all be outputs of the Function.")
+    ctx.num_outputs = len(outputs)
     recorded = local.grad_enabled and any(ctx.needs_input_grad)
     if recorded and len(outputs) > 1 and any(tensor._base is not None for tensor in ctx.dirty_tensors):
         problem = "If your Function modifies inplace an input that is a view of another Tensor"
@@ -238,6 +253,8 @@ def attach(ctx: FunctionCtx, output: Any, args: Sequence, recorded: bool) -> Any
         ctx.input_metadata.append((output.shape, output.dtype))
     if output._base is not None and not (is_argument and dirty):
         output._creation_meta = ctx.creation_meta
+    if len(ctx.input_metadata) == ctx.num_outputs:
+        ctx.dirty_tensors = ctx.non_differentiable = ()  # a result that they hold would hold them by its node
     return output
 
 
@@ -253,7 +270,10 @@ def rebase_dirty(ctx: FunctionCtx, output: Tensor, is_argument: bool) -> None:
         raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
     if not is_argument:
         problem = "ctx.mark_dirty() received a tensor that was not an input."
-        warn(f"{problem} Only inputs that the forward wrote to should be passed to it.")
+        problem = f"{problem} Only input Tensors that have been mutated should be passed to ctx.mark_dirty()."
+        if output._base is not None:
+            raise RuntimeError(problem)
+        warn(problem)
     check_inplace(output)
     rebase_history(output, ctx)
     meta = output._autograd
@@ -308,6 +328,8 @@ def once_differentiable(fn: Callable) -> Callable:
 
 class Error(Node):
     """Raises an error in backward. Source: `torch/csrc/autograd/functions/basic_ops.h`, `Error`."""
+
+    name = Node.cxx_name
 
     def __init__(self, message: str) -> None:
         super().__init__()

@@ -10,11 +10,13 @@ from itertools import product
 from typing import Any
 
 from rushlight.aten.generated import functions
+from rushlight.aten.native.creation import tensor
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.engine import grad
 from rushlight.autograd.function import Function
 from rushlight.autograd.grad_mode import enable_grad
 from rushlight.autograd.history import _as_tuple, requires_grad
+from rushlight.c10.dispatch import PYTHON
 from rushlight.c10.dtypes import dtype, float64
 from rushlight.c10.exception import warn
 from rushlight.c10.storage import Size
@@ -70,7 +72,7 @@ def gradcheck(
                     seen.append((output.shape, output.dtype))
                     return output
 
-                numerical = [numerical_gradient(perturbed, x, eps) for x in checked]
+                numerical = [numerical_gradient(*as_plain(perturbed, x), eps) for x in checked]
                 check_same_outputs(seen)
                 check_jacobian(output, number, checked, numerical, (atol, rtol, nondet_tol))
         if _differentiable(outputs):
@@ -133,7 +135,7 @@ def check_jacobian(output: Tensor, number: int, checked: Sequence[Tensor], numer
         cotangent.view(-1)[j] = 1.0
         twice = [grad(output, checked, cotangent, retain_graph=True, allow_unused=True) for _ in range(2)]
         rows, again = (
-            [[0.0] * x.numel() if dx is None else dx.reshape(-1).tolist() for x, dx in zip(checked, input_grads)]
+            [[0.0] * x.numel() if dx is None else plain(dx).reshape(-1).tolist() for x, dx in zip(checked, input_grads)]
             for input_grads in twice
         )
         if any(abs(a - b) > nondet_tol for mine, other in zip(rows, again) for a, b in zip(mine, other)):
@@ -236,6 +238,26 @@ class GradcheckError(RuntimeError):
 
 def _differentiable(value: Any) -> tuple[Tensor, ...]:
     return tuple(output for output in _as_tuple(value) if output.requires_grad)
+
+
+def plain(x: Tensor) -> Tensor:
+    """The tensor, or a plain one with its elements if its class has a `__torch_dispatch__`."""
+    if not x._key_set & PYTHON:
+        return x
+    return tensor([element.item() for element in x.detach().reshape(-1)], dtype=x.dtype).view(x.shape)
+
+
+def as_plain(function: Callable[[], Tensor], x: Tensor) -> tuple[Callable[[], Tensor], Tensor]:
+    """A function of a tensor as one of a plain tensor, with a plain result."""
+    if not x._key_set & PYTHON:
+        return function, x
+    elements = plain(x)
+
+    def of_elements() -> Tensor:
+        x.detach().copy_(elements)
+        return plain(function())
+
+    return of_elements, elements
 
 
 def numerical_gradient(function: Callable[[], Tensor], x: Tensor, eps: float) -> list[list[float]]:

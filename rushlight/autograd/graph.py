@@ -25,7 +25,7 @@ from rushlight.aten.generated import functions
 from rushlight.aten.native import creation, views
 from rushlight.aten.strided import Tensor, non_overlapping_and_dense
 from rushlight.autograd.grad_mode import AUTOGRAD, set_grad_enabled
-from rushlight.c10.dispatch import local, replacing
+from rushlight.c10.dispatch import PYTHON, local, replacing
 from rushlight.c10.dtypes import dtype, float64
 from rushlight.c10.fast_paths import fast_form_of, fastest
 from rushlight.c10.memory_formats import contiguous_format
@@ -89,6 +89,10 @@ class Node:
     def name(self) -> str:
         return type(self).__name__
 
+    def cxx_name(self) -> str:
+        """The name of a node whose class is not generated, with its namespace in C++."""
+        return f"torch::autograd::{type(self).__name__}"
+
     def __call__(self, *grads: Tensor | None) -> Any:
         """Run this node alone, without its hooks: the gradients of its edges, or the only one, from those of its inputs.
         Source: `torch/csrc/autograd/python_cpp_function.cpp`, `THPCppFunction_call`."""
@@ -123,7 +127,7 @@ class Node:
         return RemovableHandle(self.pre_hooks, hook)
 
     def __repr__(self) -> str:
-        return f"<{self.name()} object at {id(self):#x}>"
+        return f"<{type(self).__name__} object at {id(self):#x}>"
 
 
 class AnomalyMode:
@@ -200,6 +204,8 @@ def autograd_meta(tensor: Tensor) -> AutogradMeta:
 class AccumulateGrad(Node):
     """The end of every path: it adds the gradient that arrives to the `grad` of a leaf.
     Source: `torch/csrc/autograd/functions/accumulate_grad.h`."""
+
+    name = Node.cxx_name
 
     def __init__(self, variable: Tensor) -> None:
         self.sequence_nr = sys.maxsize  # runs before all others: it has no next edges
@@ -363,7 +369,8 @@ class SavedTensor:
             self.output_nr = tensor._autograd.output_nr
             if tensor._base is not None and (node := tensor.grad_fn) is not None:
                 self.view_node = weakref.ref(node)
-            self.tensor = without_history(tensor)
+            if not local.saved_tensors_hooks:
+                self.tensor = without_history(tensor)
         self.history = self.tensor._autograd
         if local.saved_tensors_hooks:
             self.register_hooks(*local.saved_tensors_hooks[-1], tensor)
@@ -380,8 +387,13 @@ class SavedTensor:
         is_leaf = self.edge.node is None and not self.is_output and tensor.requires_grad
         unpacked = as_leaf if is_leaf else lambda tensor: tensor
         self.unpack_hook = lambda packed: unpacked(check_unpacked(unpack_hook(packed)))
-        with set_grad_enabled(False):
-            self.packed = pack_hook(tensor)
+        try:
+            with set_grad_enabled(False):
+                self.packed = pack_hook(tensor)
+        except BaseException:
+            if self.is_output:  # its node holds it until it is saved
+                tensor._autograd.grad_fn.release_variables()
+            raise
         if tensor._storage.version != self.version:
             problem = "A saved tensor pack hook is modifying its input in place."
             raise RuntimeError(f"{problem} Clone the tensor in the hook, and write to the clone.")
@@ -395,8 +407,9 @@ def check_unpacked(value: Any) -> Tensor:
 
 
 def without_history(tensor: Tensor) -> Tensor:
-    """A tensor on the same memory without a history. It is made by an operator if there is a mode, which must intercept it."""
-    return functions.detach(tensor) if local.modes else views.alias(tensor)
+    """A tensor on the same memory without a history. It is made by an operator if there is a mode or a `__torch_dispatch__` of its
+    class, which must intercept it."""
+    return functions.detach(tensor) if local.modes or tensor._key_set & PYTHON else views.alias(tensor)
 
 
 def unpack_saved(saved: SavedTensor, node: Node) -> Tensor:

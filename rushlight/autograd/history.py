@@ -18,7 +18,7 @@ from rushlight.aten.native.views import CreationMeta, as_view
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.grad_mode import AUTOGRAD, set_grad_enabled
 from rushlight.autograd.graph import AutogradMeta, Node, autograd_meta, gradient_edge, unpack
-from rushlight.c10.dispatch import Operator, call, local, tensors_in
+from rushlight.c10.dispatch import PYTHON, Operator, call, local, tensors_in
 from rushlight.c10.memory_formats import contiguous_format
 
 # Helpers of the kernels for the key Autograd -------------------------------------------------------------------------
@@ -174,6 +174,8 @@ class CopySlices(Node):
     """The node of a base after an in-place operator on one of its views. The gradient of the overwritten part goes through the
     operator's node. The gradient of the rest passes unchanged.
     Source: `torch/csrc/autograd/functions/tensor.h`, `CopySlices`."""
+
+    name = Node.cxx_name
 
     def __init__(self, base: Tensor, view: Tensor, node: Node) -> None:
         super().__init__()
@@ -337,7 +339,7 @@ class NotImplementedNode(Node):
         self.operator = operator
 
     def name(self) -> str:
-        return "NotImplemented"
+        return "torch::autograd::NotImplemented"
 
     def apply(self, *grads: Tensor | None) -> Any:
         schema = self.operator.schema
@@ -364,6 +366,8 @@ def record_view(operator: Operator, key_set: int, self: Tensor, *rest: Any) -> A
     if result.__class__ is Tensor and not local.modes:  # the most frequent case first
         return as_view(self, result)
     if isinstance(result, Tensor):
+        if result._key_set & PYTHON and not result._storage.nbytes():  # one version counter for both
+            result._storage = self._storage
         if local.modes:
             result._view_fn = (*(self._view_fn or ()), (operator, rest, None))
         return as_view(self, result)

@@ -215,9 +215,8 @@ def record_nodes(nodes: Iterable[Node]) -> Iterator[None]:
 
 
 def _recorded(recorder: Recorder, node: Node, outer: list, close: Callable) -> Callable:
-    accumulates, apply = isinstance(node, AccumulateGrad), node.apply
-    name = "torch::autograd::AccumulateGrad" if accumulates else node.name()
-    number = -1 if accumulates else node.sequence_nr
+    name, apply = node.name(), node.apply
+    number = -1 if isinstance(node, AccumulateGrad) else node.sequence_nr
 
     @wraps(apply)
     def recorded(*grads: Any) -> Any:

@@ -5,20 +5,23 @@ In PyTorch: `torch/csrc/autograd/variable.h`, `variable.cpp`, `torch/_tensor.py`
 
 import copy
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from operator import index
 from typing import Any, SupportsIndex
 
 from rushlight.aten.generated.functions import alias, clone, detach
-from rushlight.aten.native.creation import refuse_torch_function
 from rushlight.aten.native.views import CreationMeta
-from rushlight.aten.strided import Tensor, add_attributes
+from rushlight.aten.strided import Tensor, add_attributes, adopt, plain_strides
 from rushlight.autograd.engine import backward
 from rushlight.autograd.grad_mode import is_inference
 from rushlight.autograd.graph import RemovableHandle, _sequence, autograd_meta
 from rushlight.autograd.history import grad_fn, requires_grad
-from rushlight.c10.dispatch import local
+from rushlight.c10.dispatch import PYTHON, local
+from rushlight.c10.dtypes import get_default_dtype
 from rushlight.c10.exception import warn
 from rushlight.c10.memory_formats import contiguous_format
+from rushlight.c10.storage import UntypedStorage, size_of
+from rushlight.c10.storage import device as as_device
 
 
 def _set_requires_grad(self: Tensor, wanted: Any) -> None:
@@ -151,7 +154,7 @@ def _deepcopy(self: Tensor, memo: dict) -> Tensor:
     state = {name: value for name, value in self.__getstate__().items() if name not in _NOT_COPIED}
     new = memo[id(self)] = Tensor.__new__(type(self))
     new.__dict__.update(copy.deepcopy(state, memo))
-    new._key_set, new._storage.version = local.tensor_keys[self.device.type], 1
+    new._key_set, new._storage.version = local.tensor_keys[self.device.type] | self._key_set & PYTHON, 1
     if requires_grad(self):
         new.requires_grad_()
     if self.grad is not None:
@@ -170,7 +173,7 @@ def _rebuild(cls: type[Tensor], state: dict, requires_grad: bool) -> Tensor:
     new = Tensor.__new__(cls)
     new.__dict__.update(state)
     new._key_set = local.tensor_keys[new.device.type]
-    return new.requires_grad_(requires_grad)
+    return adopt(new, cls).requires_grad_(requires_grad)
 
 
 _NOT_COPIED = ("_autograd", "_base", "_view_fn", "_view_version", "_creation_meta", "_key_set")
@@ -178,19 +181,38 @@ _NOT_COPIED = ("_autograd", "_base", "_view_fn", "_view_version", "_creation_met
 
 def as_subclass(self: Tensor, cls: type) -> Tensor:
     """An alias of the tensor, of a subclass. Source: `torch/csrc/autograd/python_variable.cpp`, `THPVariable_as_subclass`."""
-    refuse_torch_function(cls)
-    result = alias(self)
-    result.__class__ = cls
-    return result
+    return adopt(alias(self), cls)
 
 
 def make_subclass(cls: type, data: Tensor, require_grad: bool = False) -> Tensor:
     """A leaf of a subclass on the memory of `data`.
     Source: `torch/csrc/autograd/python_variable.cpp`, `THPVariable_make_subclass`."""
-    refuse_torch_function(cls)
-    result = data.detach()
-    result.__class__ = cls
-    return result.requires_grad_(require_grad)
+    return adopt(data.detach(), cls).requires_grad_(require_grad)
+
+
+def make_wrapper_subclass(
+    cls: type,
+    size: Sequence[int],
+    strides: Sequence[int] | None = None,
+    storage_offset: int = 0,
+    memory_format: Any = None,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+    *_: Any,
+    **__: Any,
+) -> Tensor:
+    """A tensor without data, of a subclass with a `__torch_dispatch__`, which gets each call that would read the data.
+    Source: `torch/csrc/autograd/python_variable.cpp`, `THPVariable_make_wrapper_subclass`."""
+    if cls.__torch_dispatch__ is Tensor.__torch_dispatch__:  # type: ignore[attr-defined]
+        raise TypeError(f"{cls.__name__} must define __torch_dispatch__")
+    sizes, on = size_of(map(index, size)), "cpu" if device is None else as_device(device).here().type
+    strides, dtype = plain_strides(sizes) if strides is None else strides, dtype or get_default_dtype()
+    result = Tensor.__new__(cls)
+    Tensor.__init__(result, UntypedStorage(0, on), sizes, strides, storage_offset or 0, dtype)
+    return adopt(result, cls).requires_grad_(requires_grad)
 
 
 def tensor_backward(self: Tensor, gradient=None, retain_graph=None, create_graph=False, inputs=None) -> None:
@@ -236,6 +258,7 @@ add_attributes(
     _version=property(_get_version),
     _is_view=lambda self: self._base is not None,
     _make_subclass=staticmethod(make_subclass),
+    _make_wrapper_subclass=staticmethod(make_wrapper_subclass),
     __deepcopy__=_deepcopy,
     __reduce_ex__=_reduce_ex,
     as_subclass=as_subclass,

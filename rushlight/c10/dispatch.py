@@ -6,8 +6,8 @@ adds the keys that this thread includes, removes those that it excludes, and run
 key. That kernel can do its part and *redispatch* to the keys below it, down to the kernel that computes.
 
 In PyTorch: `c10/core/DispatchKey.h`, `c10/core/DispatchKeySet.h`, `aten/src/ATen/core/dispatch/`. Key sets are plain
-ints here. Left out: most keys (sparse, quantised, nested, named, conjugate, functorch's), their backends, `AutogradOther`,
-tensor subclasses with a `__torch_dispatch__` of their own, and static dispatch.
+ints here. Left out: most keys (sparse, quantised, nested, named, conjugate, functorch's), their backends, `AutogradOther`, and
+static dispatch.
 """
 
 from __future__ import annotations
@@ -197,6 +197,7 @@ class LocalState(threading.local):
         self.reentrant_depth = 0  # of backward passes within backward passes
         self.for_inputs = False  # whether a backward pass is running for some inputs only
         self.depth = 0  # of calls, for the trace
+        self.torch_function_disabled = False  # whether tensors' own `__torch_function__` do not run
         self.default_devices: list[Any] = []  # of the blocks `with device(...)`, the innermost last
 
 
@@ -546,7 +547,7 @@ def _indented(write: Callable[[str], Any], line: str):
 def explain_missing(operator: Operator, key: DispatchKey) -> str:
     """Source: `aten/src/ATen/core/dispatch/OperatorEntry.cpp`, `reportError`."""
     entries = {k.name: operator.entry(k)[0] for k in RUNTIME_KEYS}
-    nowhere = (call_mode, autograd_fallback, meta_fallback)  # they pass the call on, or raise an error
+    nowhere = (python_fallback, autograd_fallback, meta_fallback)  # they pass the call on, or raise an error
     keys = [
         k for k, kernel in entries.items() if kernel not in (MISSING, FALLTHROUGH) and kernel.function not in nowhere
     ]
@@ -723,6 +724,39 @@ def call_mode(operator: Operator, *args: Any, **kwargs: Any) -> Any:
     return result
 
 
+def python_fallback(operator: Operator, *args: Any, **kwargs: Any) -> Any:
+    """The boxed kernel for `Python` of every operator: `call_mode` if there is a mode, otherwise the `__torch_dispatch__` of the
+    tensors that are subclasses. The class of the first of these comes first, but a subclass comes before its own base.
+    Source: `aten/src/ATen/core/PythonFallbackKernel.cpp`, `pythonFallback`; `torch/csrc/utils/python_arg_parser.cpp`,
+    `append_overloaded_arg` and `handle_torch_function_no_python_arg_parser`."""
+    if local.modes:
+        return call_mode(operator, *args, **kwargs)
+    kinds = overloaded_types(type(x) for x in tensors_in((*args, *kwargs.values())) if x._key_set & PYTHON)
+    with excluding(ABOVE_PYTHON):
+        for kind in kinds:
+            result = kind.__torch_dispatch__(operator, kinds, args, kwargs)
+            if result is not NotImplemented:
+                in_place = operator.schema.is_mutable and len(operator.schema.returns) == 1
+                return args[0] if in_place and operator.schema.arguments[0].is_written else result
+    raise TypeError(multiple_dispatch_failed(operator, "__torch_dispatch__", kinds))
+
+
+def overloaded_types(kinds: Iterable[type]) -> tuple[type, ...]:
+    """The classes in the order in which they are asked to handle a call: each once, and before its bases.
+    Source: `torch/csrc/utils/python_arg_parser.cpp`, `append_overloaded_arg`."""
+    ordered: list[type] = []
+    for kind in kinds:
+        if kind not in ordered:
+            bases = (i for i, other in enumerate(ordered) if issubclass(kind, other))
+            ordered.insert(next(bases, len(ordered)), kind)
+    return tuple(ordered)
+
+
+def multiple_dispatch_failed(function: Any, method: str, kinds: Iterable[type]) -> str:
+    refused = "\n".join(f"  - tensor subclass {kind}" for kind in kinds)
+    return f"Multiple dispatch failed for '{function}'; all {method} handlers returned NotImplemented:\n\n{refused}"
+
+
 def autograd_fallback(key_set: int, operator: Operator, *args: Any, **kwargs: Any) -> Any:
     """The boxed kernel for the autograd keys of every operator that has no other: redispatch below autograd. In PyTorch, if an
     argument requires a gradient, the result also warns when the backward pass reaches it.
@@ -740,7 +774,7 @@ def meta_fallback(operator: Operator, *args: Any, **kwargs: Any) -> Any:
 
 # The fallbacks of all operators --------------------------------------------------------------------------------------
 
-fallbacks[DispatchKey.Python] = Kernel(call_mode, boxed=True)
+fallbacks[DispatchKey.Python] = Kernel(python_fallback, boxed=True)
 fallbacks[DispatchKey.Meta] = Kernel(meta_fallback, boxed=True)
 for _key in AUTOGRAD_KEYS:
     fallbacks[_key] = Kernel(autograd_fallback, boxed=True, with_key_set=True)

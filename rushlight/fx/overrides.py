@@ -6,15 +6,17 @@ object is replaced by code that checks. So every reference to a function, in an 
 """
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 from types import FunctionType
 from typing import Any, Protocol
 
 from rushlight.aten import functional, indexing
 from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor, disabled_torch_function_impl
+from rushlight.autograd import engine, variable
+from rushlight.c10.dispatch import local, multiple_dispatch_failed, overloaded_types
 from rushlight.library import OpOverload, OpOverloadPacket
 from rushlight.nn import functional as F
 
@@ -55,6 +57,12 @@ def start_recording() -> None:
         kind.__call__ = intercept_operator(kind.__call__)
 
 
+@cache
+def intercept_subclasses() -> None:
+    """From now on, functions and methods look for the `__torch_function__` of a tensor's class."""
+    start_recording()
+
+
 def stop_recording() -> None:
     global _recorders
     _recorders -= 1
@@ -76,10 +84,11 @@ def _template(*args, **kwargs):
 def overridable() -> list[FunctionType]:
     """The functions that check: operators, as functions and as methods, and the Python functions around them."""
     candidates = [*vars(functions).values(), *vars(F).values(), *vars(Tensor).values(), functional.broadcast_tensors]
-    modules = {functions.__name__, F.__name__, functional.__name__, indexing.__name__}
+    modules = {functions.__name__, F.__name__, functional.__name__, indexing.__name__, variable.__name__}
     own = dict.fromkeys(
         function for function in candidates if isinstance(function, FunctionType) and function.__module__ in modules
     )
+    own |= dict.fromkeys((engine.backward, engine.grad))
     return [function for function in own if function not in (F.sigmoid, F.tanh)]  # their methods check
 
 
@@ -90,16 +99,22 @@ def intercept_function(slot: FunctionType) -> Callable:
     _originals[slot] = original
 
     def call_or_record(*args, **kwargs) -> Any:
-        kind = overloaded_type(args) or overloaded_type(kwargs.values())
-        if kind is None:
+        kinds = overloaded_types(overloaded((*args, *kwargs.values())))
+        if not kinds:
             return original(*args, **kwargs)
-        method = method_name(slot) if args and type(args[0]) is kind else None
+        kind = kinds[0]
+        method = method_name(slot) if args and type(args[0]) is kind and not issubclass(kind, Tensor) else None
         if method is not None:
             what = f"for 'Tensor' objects doesn't apply to a '{kind.__name__}' object"
             raise TypeError(f"descriptor '{method}' {what}")
         if slot.__module__ == F.__name__:
             args, kwargs = by_signature(original, args, kwargs)
-        return kind.__torch_function__(slot, (kind,), args, kwargs)
+        result = handle_torch_function(public_form(slot) if issubclass(kind, Tensor) else slot, kinds, args, kwargs)
+        if result is NotImplemented and not slot.__name__.startswith(
+            "__"
+        ):  # not an operator of Python, which has two sides
+            raise TypeError(multiple_dispatch_failed(slot.__name__, "__torch_function__", kinds))
+        return result
 
     return call_or_record
 
@@ -108,9 +123,9 @@ def intercept_operator(call: Callable) -> Callable:
     """A call of an operator by name that checks its arguments."""
 
     def call_or_record(operator: OpOverload | OpOverloadPacket, *args, **kwargs) -> Any:
-        kind = overloaded_type(args) or overloaded_type(kwargs.values())
-        if kind is not None:
-            return kind.__torch_function__(operator, (kind,), args, kwargs)
+        kinds = overloaded_types(overloaded((*args, *kwargs.values())))
+        if kinds:
+            return handle_torch_function(operator, kinds, args, kwargs)
         return call(operator, *args, **kwargs)
 
     return call_or_record
@@ -123,18 +138,23 @@ class HasTorchFunction(Protocol):
     ) -> Any: ...
 
 
-def overloaded_type(values: Iterable[Any]) -> type[HasTorchFunction] | None:
-    """The class of the first object with `__torch_function__` among these values, or in containers among them."""
+def overloaded(values: Iterable[Any]) -> Iterator[type[HasTorchFunction]]:
+    """The classes of the objects with `__torch_function__` among these values, or in containers among them."""
     for value in values:
-        inner = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
-        if inner and (kind := overloaded_type(inner)) is not None:
-            return kind
-        disabled = (
-            getattr(type(value), "__torch_function__", disabled_torch_function_impl) is disabled_torch_function_impl
-        )
-        if not disabled:  # as it is for a parameter
-            return type(value)
-    return None
+        kind = type(value)
+        if kind is Tensor or local.torch_function_disabled and isinstance(value, Tensor):
+            continue
+        if isinstance(value, (dict, list, tuple)):
+            yield from overloaded(value.values() if isinstance(value, dict) else value)
+        function = getattr(kind, "__torch_function__", disabled_torch_function_impl)
+        if function is not disabled_torch_function_impl:  # as it is for a parameter
+            yield kind
+
+
+def handle_torch_function(function: Any, kinds: Sequence[type[HasTorchFunction]], args: tuple, kwargs: dict) -> Any:
+    """The result of the first class that handles the call. Source: `torch/overrides.py`, `handle_torch_function`."""
+    results = (kind.__torch_function__(function, kinds, args, kwargs) for kind in kinds)
+    return next((result for result in results if result is not NotImplemented), NotImplemented)
 
 
 def by_signature(function: Callable, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
@@ -147,6 +167,16 @@ def by_signature(function: Callable, args: tuple, kwargs: dict[str, Any]) -> tup
     }
     positional = tuple(value for name, value in bound.arguments.items() if name not in by_name)
     return positional, {name: value for name, value in bound.arguments.items() if name in by_name}
+
+
+@cache
+def public_form(function: FunctionType) -> Callable:
+    """What a program writes for a function: `Tensor.add` for `Tensor.__add__`, with this name."""
+    name = method_name(function)
+    if name is not None:
+        function = getattr(Tensor, name, function)
+        function.__name__ = name
+    return function
 
 
 DUNDERS = {"truediv": "div", "itruediv": "div_", "mod": "remainder", "imod": "remainder_"}

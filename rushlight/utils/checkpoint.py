@@ -64,7 +64,13 @@ class CheckpointFunction(Function):
     @staticmethod
     def backward(ctx: FunctionCtx, *grads: Tensor | None) -> tuple:
         if local.for_inputs:  # the inner backward pass would not be limited to these inputs
-            raise RuntimeError("a checkpoint needs .backward() without `inputs`, and does not work in .grad()")
+            problem = (
+                "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or passing an `inputs`"
+            )
+            remedy = (
+                "To resolve this error, you can either set use_reentrant=False, or call .backward() without passing the"
+            )
+            raise RuntimeError(f"{problem} parameter to .backward(). {remedy} `inputs` argument.")
         return recompute(ctx, *grads)
 
 

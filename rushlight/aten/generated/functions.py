@@ -18,8 +18,8 @@ from rushlight.library import call_by_name, check_out_options, declare, invoke, 
 
 __all__ = [
     "_adaptive_avg_pool2d", "_cdist_forward", "_ctc_loss", "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams",
-    "_index_put_impl_", "_linalg_svd", "_log_softmax", "_log_softmax_backward_data", "_prelu_kernel", "_reshape_alias",
-    "_reshape_alias_copy", "_safe_softmax", "_scaled_dot_product_attention_math",
+    "_index_put_impl_", "_linalg_svd", "_local_scalar_dense", "_log_softmax", "_log_softmax_backward_data",
+    "_prelu_kernel", "_reshape_alias", "_reshape_alias_copy", "_safe_softmax", "_scaled_dot_product_attention_math",
     "_scaled_dot_product_flash_attention_for_cpu", "_softmax", "_softmax_backward_data", "_thnn_fused_gru_cell",
     "_thnn_fused_lstm_cell", "_to_copy", "_unique2", "_unsafe_view", "abs", "abs_", "absolute", "acos", "acos_",
     "acosh", "acosh_", "adaptive_avg_pool1d", "add", "addbmm", "addcdiv", "addcmul", "addmm", "addmv", "addmv_", "addr",
@@ -3652,6 +3652,16 @@ def cumprod(input=None, dim=None, *, dtype=None, out=None, **numpy_names):
     except AttributeError:
         return invoke(cumprod_op, input, dim, dtype)
     return cumprod_op.table[key_set](input, dim, dtype)
+
+
+def _local_scalar_dense(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([_local_scalar_dense_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(_local_scalar_dense_op, input)
+    return _local_scalar_dense_op.table[key_set](input)
 
 
 def cummax(*args, **kwargs):
@@ -14441,6 +14451,7 @@ histogram_bins_tensor_op = declare(
 cumprod_op = declare("cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor")
 cumprod__op = declare("cumprod_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)")
 cumprod_out_op = declare("cumprod.out(Tensor self, int dim, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)")
+_local_scalar_dense_op = declare("_local_scalar_dense(Tensor self) -> Scalar")
 cummax_op = declare("cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)")
 cummax_out_op = declare(
     "cummax.out(Tensor self, int dim, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"

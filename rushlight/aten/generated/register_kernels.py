@@ -1168,6 +1168,7 @@ implement(
 implement("cumprod", CPU=reductions.cumprod.functional, Meta=reductions.cumprod.on_meta)
 implement("cumprod_", CPU=reductions.cumprod.inplace, Meta=reductions.cumprod.inplace)
 implement("cumprod.out", CPU=reductions.cumprod.out, Meta=reductions.cumprod.out)
+implement("_local_scalar_dense", CompositeExplicitAutograd=lambda self: self.item())
 implement("cummax", CompositeExplicitAutograd=lambda self, dim: reductions.running(self, dim, np.maximum))
 implement(
     "cummax.out",

@@ -56,7 +56,7 @@ def _new(size: Sequence[int], dtype: dtype | None, device: Device) -> Tensor:
             return wrap_contiguous(np.empty(size, dtype.numpy), dtype)
         except (ValueError, MemoryError):
             pass  # `empty_strided` raises PyTorch's error
-    return empty_strided(size, strided.contiguous_strides(size), dtype, device_type(device))
+    return empty_strided(size, strided.plain_strides(tuple(size)), dtype, device_type(device))
 
 
 def fill_empty(self: Tensor, start: int | None = None) -> Tensor:
@@ -125,6 +125,12 @@ def arange_out(start, end, step, out: Tensor) -> Tensor:
     """An `out` that has the right number of elements keeps its sizes."""
     start, step, count = _range(start, end, step, out.dtype)
     if count != out.numel():
+        if out.numel():
+            numbers = f"{out.numel()} which does not match the computed number of elements {count}"
+            warn(
+                f"The number of elements in the out tensor of shape {list(out.shape)} is {numbers}. Note that this may occur as a "
+                f"result of rounding error. The out tensor will be resized to a tensor of shape ({count},)."
+            )
         resize_(out, (count,))
     assert_no_internal_overlap(out)
     return _fill_range(out, start, step)
@@ -371,8 +377,11 @@ def frombuffer(buffer, *, dtype: dtype, count: int = -1, offset: int = 0, requir
 def base_tensor_ctor(self: Tensor, *args, **options) -> None:
     """Fill a new tensor for `Tensor(2, 3)`, with uninitialised memory, `Tensor([1, 2])`, with numbers of the default dtype, or
     `Tensor(other)`, on the memory of another tensor."""
-    refuse_torch_function(self.__class__)
+    if "_storage" in self.__dict__:  # the `__new__` of a subclass has made it
+        return
     self.__dict__.update(_legacy_new(get_default_dtype(), args, of_any_dtype=True, **options).__dict__)
+    if self.__class__ is not Tensor:
+        strided.adopt(self, self.__class__)
 
 
 def _legacy_new(dtype: dtype, args: tuple, device: Device = None, of_any_dtype: bool = False, **options) -> Tensor:
@@ -469,14 +478,6 @@ def set_default_tensor_type(t: Any, /) -> None:
     if not isinstance(kind, tensortype):
         raise TypeError("invalid type object: only floating-point types are supported as the default type")
     dtypes.set_default_dtype(kind.available().dtype)
-
-
-def refuse_torch_function(cls: type) -> None:
-    """Refuse a subclass of Tensor if PyTorch converts the results of operators to the subclass."""
-    if cls is not Tensor and getattr(cls, "__torch_function__", None) is not strided.disabled_torch_function_impl:
-        plain = "a subclass with `__torch_function__ = torch._C._disabled_torch_function_impl` has plain results"
-        inherited = f"also the inherited one of {cls.__name__}"
-        raise NotImplementedError(f"rushlight leaves out __torch_function__, {inherited}; {plain}")
 
 
 def new_tensor(

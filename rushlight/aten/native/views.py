@@ -20,7 +20,7 @@ from rushlight.aten.generated import functions
 from rushlight.aten.iterator import cached
 from rushlight.aten.strided import META, Size, Tensor, plain_alias, size_of, wrap_dim
 from rushlight.c10 import dispatch
-from rushlight.c10.dispatch import BIT, TENSOR_KEYS, local
+from rushlight.c10.dispatch import BIT, PYTHON, TENSOR_KEYS, local
 from rushlight.c10.dtypes import INTEGRAL, dtype
 from rushlight.c10.exception import warn_once
 from rushlight.c10.fast_paths import Cache, fast_form_of, fastest
@@ -92,9 +92,9 @@ slice_ = planned(strided.slice, key_of=_key_of_slice)
 
 
 def is_watched(self: Tensor) -> bool:
-    """Whether autograd, a mode or a profiler records the operators that a composite kernel calls.
+    """Whether autograd, a mode, a `__torch_dispatch__` or a profiler sees the operators that a composite kernel calls.
     Source: `aten/src/ATen/TensorSubclassLikeUtils.h`, `isTensorSubclassLike`."""
-    return bool(local.modes) or self.requires_grad or dispatch.observer is not None
+    return bool(local.modes or self._key_set & PYTHON) or self.requires_grad or dispatch.observer is not None
 
 
 CPU_TENSOR = TENSOR_KEYS["cpu"]
@@ -151,7 +151,7 @@ def reshape(self: Tensor, shape: Sequence[int]) -> Tensor:
         return as_view(self, _reshape(self, tuple(shape)))
     sizes, strides = _reshaped(self._sizes, self._strides, tuple(shape))
     if strides is not None:
-        whole = local.modes or self.is_contiguous()
+        whole = local.modes or self._key_set & PYTHON or self.is_contiguous()
         return self.view(tuple(shape)) if whole else functions._reshape_alias(self, sizes, strides)
     return functions._unsafe_view(functions.clone(self, memory_format=contiguous_format), sizes)
 
@@ -204,7 +204,10 @@ def movedim(self: Tensor, source: int | Sequence[int], destination: int | Sequen
     """Dimensions moved from `source` to `destination`. The others keep their order."""
     source, destination = _dims(source), _dims(destination)
     if len(source) != len(destination):
-        raise RuntimeError(f"movedim: source {list(source)} and destination {list(destination)} differ in length")
+        dims = f"source ({list(source)} dims) should contain the same number of dims as"
+        raise RuntimeError(
+            f"movedim: Invalid source or destination dims: {dims} destination ({list(destination)} dims)"
+        )
     source = [wrap_dim(dim, self.dim()) for dim in source]
     destination = [wrap_dim(dim, self.dim()) for dim in destination]
     for name, dims in ("source", source), ("destination", destination):
