@@ -335,8 +335,6 @@ class Tensor(TensorBase):
         return np.array(self.numpy(), dtype) if copy else np.asarray(self.numpy(), dtype)
 
     def tolist(self) -> list | Scalar:
-        if self._key_set & PYTHON:
-            raise RuntimeError(f".tolist() is not supported for tensor subclasses, got {type(self).__name__}")
         return self._array.tolist()
 
     def item(self) -> Scalar:

@@ -8,7 +8,7 @@ object is replaced by code that checks. So every reference to a function, in an 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache, partial
+from functools import partial
 from types import FunctionType
 from typing import Any, Protocol
 
@@ -21,6 +21,7 @@ from rushlight.library import OpOverload, OpOverloadPacket
 from rushlight.nn import functional as F
 
 _recorders = 0
+_has_subclasses = False
 _slots: list[FunctionType] = []
 _undo: list[Callable[[], None]] = []
 _originals: dict[FunctionType, FunctionType] = {}  # the functions with their own code, while a recording runs
@@ -57,10 +58,12 @@ def start_recording() -> None:
         kind.__call__ = intercept_operator(kind.__call__)
 
 
-@cache
 def intercept_subclasses() -> None:
     """From now on, functions and methods look for the `__torch_function__` of a tensor's class."""
-    start_recording()
+    global _has_subclasses
+    if not _has_subclasses:
+        _has_subclasses = True
+        start_recording()
 
 
 def stop_recording() -> None:
@@ -169,7 +172,6 @@ def by_signature(function: Callable, args: tuple, kwargs: dict[str, Any]) -> tup
     return positional, {name: value for name, value in bound.arguments.items() if name in by_name}
 
 
-@cache
 def public_form(function: FunctionType) -> Callable:
     """What a program writes for a function: `Tensor.add` for `Tensor.__add__`, with this name."""
     name = method_name(function)

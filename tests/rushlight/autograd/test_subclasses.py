@@ -5,6 +5,16 @@ import pytest
 from both import agree
 from sweep import in_one_test
 
+from rushlight.fx import overrides
+
+
+@pytest.fixture(autouse=True)
+def without_interception_afterwards():
+    yield
+    if overrides._has_subclasses:
+        overrides._has_subclasses = False
+        overrides.stop_recording()
+
 
 def shown(x):
     """The class, whether it has a graph, and the elements of a tensor, or of those in a tuple."""
