@@ -1,8 +1,16 @@
-"""The private functions of `torch._C` that inspect the dispatcher, under the same names."""
+"""The private functions of `torch._C` that inspect the dispatcher and the engine, under the same names."""
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from types import SimpleNamespace
+from typing import Any
 
 from rushlight.aten.strided import disabled_torch_function_impl as _disabled_torch_function_impl
+from rushlight.autograd.engine import GraphTask
+from rushlight.autograd.function import delayed_error
+from rushlight.autograd.grad_mode import is_grad_enabled
+from rushlight.autograd.gradcheck import UndefinedGrad
+from rushlight.autograd.graph import AccumulateGrad, Node, SavedTensor
 from rushlight.c10 import dispatch
 from rushlight.c10.dispatch import ALIASES, RUNTIME_KEYS, DispatchKey, DispatchKeySet, bits, including, local, operators
 from rushlight.c10.dispatch import excluding as _ExcludeDispatchKeyGuard  # noqa: N812  (takes a key set)
@@ -13,7 +21,7 @@ from rushlight.library import parse_key as _parse_dispatch_key
 
 __all__ = [
     "DispatchKey", "DispatchKeySet", "parse_schema", "_ExcludeDispatchKeyGuard", "_dispatch_keyset_full_after",
-    "_dispatch_keyset_to_string", "_disabled_torch_function_impl", "_parse_dispatch_key",
+    "_dispatch_keyset_to_string", "_disabled_torch_function_impl", "_parse_dispatch_key", "is_grad_enabled",
 ]  # fmt: skip
 
 
@@ -28,6 +36,51 @@ def _set_grad_enabled(enabled: bool) -> None:
 
 def _get_tracing_state() -> None:
     """None: TorchScript traces nothing here."""
+
+
+def _current_graph_task_id() -> int:
+    """The number of the backward pass that is running; -1 outside of one."""
+    return local.graph_task_id
+
+
+def _graph_task() -> GraphTask:
+    if local.graph_task is None:
+        raise RuntimeError("this can only be asked while a backward pass is running")
+    return local.graph_task
+
+
+def _will_engine_execute_node(node: Node) -> bool:
+    """Whether the backward pass that is running runs a node."""
+    return _graph_task().will_execute(node)
+
+
+def _unsafe_set_version_counter(tensors: Sequence[Any], versions: Sequence[int]) -> None:
+    for tensor, version in zip(tensors, versions):
+        if version < 0:
+            raise RuntimeError(f"Cannot set a version_counter to a value below 0: {version}")
+        tensor._storage.version = version
+
+
+class DelayedError:
+    """`DelayedError(message, n)(*tensors)`: the n tensors with a history that raises in backward."""
+
+    def __init__(self, msg: str, num_inputs: int) -> None:
+        self.message, self.number = msg, num_inputs
+
+    def __call__(self, *tensors: Any) -> Any:
+        results = delayed_error(self.message, tensors)
+        return results[0] if self.number == 1 else results
+
+
+_functions = SimpleNamespace(
+    AccumulateGrad=AccumulateGrad, DelayedError=DelayedError, UndefinedGrad=lambda: UndefinedGrad.apply
+)
+_autograd = SimpleNamespace(
+    SavedTensor=SavedTensor,
+    _get_current_graph_task_keep_graph=lambda: _graph_task().keep_graph,
+    _saved_tensors_hooks_is_enabled=lambda: local.saved_tensors_hooks_disabled is None,
+    _unsafe_set_version_counter=_unsafe_set_version_counter,
+)
 
 
 def _dispatch_keys(tensor) -> int:

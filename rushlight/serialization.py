@@ -57,12 +57,16 @@ def _rebuild_tensor_v2(
     storage: TypedStorage, storage_offset: int, size: tuple, stride: tuple, requires_grad: bool, *hooks: object
 ) -> Tensor:
     bytes_needed = storage_size(size, stride, storage_offset) * storage.dtype.itemsize
-    if len(size) != len(stride) or min((storage_offset, *size, *stride)) < 0 or bytes_needed > storage.storage.nbytes():
+    if (
+        len(size) != len(stride)
+        or min((storage_offset, *size, *stride)) < 0
+        or bytes_needed > storage._untyped_storage.nbytes()
+    ):
         raise pickle.UnpicklingError(
             f"a tensor of sizes {size}, strides {stride} and storage offset {storage_offset} is not within its storage of"
-            f" {storage.storage.nbytes()} bytes"
+            f" {storage._untyped_storage.nbytes()} bytes"
         )
-    return Tensor(storage.storage, size, stride, storage_offset, storage.dtype).requires_grad_(requires_grad)
+    return Tensor(storage._untyped_storage, size, stride, storage_offset, storage.dtype).requires_grad_(requires_grad)
 
 
 def _rebuild_parameter(data: Tensor, requires_grad: bool, *hooks: object) -> Parameter:
@@ -169,7 +173,12 @@ class _Pickler(pickle._Pickler):  # Python's other pickler, written in C, writes
             return _rebuild_meta_tensor_no_storage, (obj.dtype, tuple(obj.shape), obj.stride(), obj.requires_grad)
         if kind is Tensor:
             place = obj.storage_offset(), tuple(obj.shape), obj.stride()
-            return _rebuild_tensor_v2, (TypedStorage(obj._storage, obj.dtype), *place, obj.requires_grad, OrderedDict())
+            return _rebuild_tensor_v2, (
+                TypedStorage(wrap_storage=obj._storage, dtype=obj.dtype),
+                *place,
+                obj.requires_grad,
+                OrderedDict(),
+            )
         if kind is Size:
             return Size, (tuple(obj),)
         if kind is device:
@@ -179,11 +188,12 @@ class _Pickler(pickle._Pickler):  # Python's other pickler, written in C, writes
     def persistent_id(self, obj: Any) -> tuple | None:
         if type(obj) is not TypedStorage:
             return None
-        memory = obj.storage.data_ptr() or id(obj.storage), obj.storage.nbytes()  # `x.data` has another storage on it
+        storage = obj._untyped_storage  # `x.data` has another storage on it
+        memory = storage.data_ptr() or id(storage), storage.nbytes()
         key, first = self.storages.setdefault(memory, (str(len(self.storages)), obj))
         if first.dtype is not obj.dtype:
             raise RuntimeError("Cannot save multiple tensors or storages that view the same data as different types")
-        return "storage", StorageType(obj.dtype), key, "cpu", obj.storage.nbytes() // obj.dtype.itemsize
+        return "storage", StorageType(obj.dtype), key, "cpu", obj._untyped_storage.nbytes() // obj.dtype.itemsize
 
     def save_global(self, obj: Any, name: str | None = None) -> None:
         names = _NAMES.get(obj) or _torch_name(obj)
@@ -210,7 +220,7 @@ def save(obj: Any, f: str | os.PathLike | BinaryIO) -> None:
     pickler.dump(obj)
     name = os.path.splitext(os.path.basename(f))[0] if isinstance(f, (str, os.PathLike)) else "archive"
     entries = {"data.pkl": data.getvalue(), "byteorder": sys.byteorder.encode()}
-    entries |= {f"data/{key}": tensor.storage._bytes for key, tensor in pickler.storages.values()}
+    entries |= {f"data/{key}": tensor._untyped_storage._bytes for key, tensor in pickler.storages.values()}
     import zipfile  # slow to import
 
     with zipfile.ZipFile(f, "w") as archive:
@@ -235,7 +245,7 @@ class _Unpickler(pickle._Unpickler):
 
     def persistent_load(self, pid: tuple) -> TypedStorage:
         _, kind, key, location, _ = pid
-        return TypedStorage(self.storage(key, location), kind.dtype)
+        return TypedStorage(wrap_storage=self.storage(key, location), dtype=kind.dtype)
 
 
 class _WeightsUnpickler(_Unpickler):

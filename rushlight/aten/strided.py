@@ -416,9 +416,12 @@ def _convert(result: Any, cls: type[Tensor]) -> Any:
     return result
 
 
-def adopt(self: Tensor, cls: type[Tensor]) -> Tensor:
+def adopt(self: Tensor, cls: Any) -> Tensor:
     """Make a tensor one of a subclass, whose `__torch_dispatch__` and `__torch_function__` get calls with it. From the first one
     with a `__torch_function__` on, the functions look for it among their arguments."""
+    if not issubclass(cls, Tensor):
+        problem = "Creating a Tensor subclass from a class that does not inherit from Tensor is not possible."
+        raise TypeError(f"{problem} Make sure your class inherits from Tensor.")
     self.__class__ = cls
     if cls.__torch_dispatch__ is not disabled_torch_function_impl:
         self._key_set |= PYTHON

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from functools import cached_property, lru_cache
 from heapq import heappop, heappush
+from itertools import count
 from threading import Thread
 from typing import Any
 
@@ -364,8 +365,9 @@ def call_function(node: Node, grads: Sequence[Tensor | None], keep_graph: bool) 
 class GraphTask:
     """A backward pass. While it runs, it is `local.graph_task`. Source: `torch/csrc/autograd/graph_task.h`."""
 
-    def __init__(self, roots: Sequence[Edge], captures: dict[Edge, list[int]] | None) -> None:
-        self.roots, self.captures = roots, captures
+    def __init__(self, roots: Sequence[Edge], captures: dict[Edge, list[int]] | None, keep_graph: bool) -> None:
+        self.roots, self.captures, self.keep_graph = roots, captures, keep_graph
+        self.final_callbacks: list[Callable[[], Any]] = []
 
     @cached_property
     def nodes(self) -> set[Node]:
@@ -382,6 +384,17 @@ class GraphTask:
             problem = "A leaf node was passed to _will_engine_execute_node but we are currently running"
             raise RuntimeError(f"{problem} autograd.grad(). This is currently not supported.")
         return node in self.nodes
+
+
+def queue_callback(callback: Callable[[], Any]) -> None:
+    """Call a function at the end of the backward pass that is running. Source: `torch/csrc/autograd/engine.cpp`,
+    `Engine::queue_callback`."""
+    if local.graph_task is None:
+        raise RuntimeError("Final callbacks can only be installed during backward pass.")
+    local.graph_task.final_callbacks.append(callback)
+
+
+_task_ids = count()
 
 
 # The public functions ------------------------------------------------------------------------------------------------
@@ -472,10 +485,10 @@ def _run(roots, grads, retain_graph, create_graph, captures) -> dict[int, Tensor
     `local.graph_task_id` numbers the backward pass. Blocks of `saved_tensors_hooks` that the pass enters or leaves end with it.
     Source: `torch/csrc/autograd/engine.cpp`, `Engine::is_checkpoint_valid`."""
     before = local.for_inputs, local.graph_task_id, local.graph_task, local.saved_tensors_hooks
-    disabled, local.torch_function_disabled = local.torch_function_disabled, True  # as for the formulas in C++
-    local.for_inputs, local.graph_task_id = local.for_inputs or captures is not None, next(_sequence)
-    local.graph_task, local.saved_tensors_hooks = GraphTask(roots, captures), [*local.saved_tensors_hooks]
     keep_graph = create_graph if retain_graph is None else retain_graph
+    disabled, local.torch_function_disabled = local.torch_function_disabled, True  # as for the formulas in C++
+    local.for_inputs, local.graph_task_id = local.for_inputs or captures is not None, next(_task_ids)
+    local.graph_task, local.saved_tensors_hooks = GraphTask(roots, captures, keep_graph), [*local.saved_tensors_hooks]
     local.reentrant_depth += 1
     try:
         if local.reentrant_depth > MAX_DEPTH:
@@ -486,10 +499,14 @@ def _run(roots, grads, retain_graph, create_graph, captures) -> dict[int, Tensor
                     watching.enter_context(check_anomalies(local.graph_task.nodes))
                 if profiler.recording:
                     watching.enter_context(profiler.record_nodes(local.graph_task.nodes))
-                return execute(roots, grads, keep_graph, create_graph, captures)
-        if captures is None:
-            return execute(roots, grads, keep_graph, create_graph)
-        return execute(roots, grads, keep_graph, create_graph, captures)
+                captured = execute(roots, grads, keep_graph, create_graph, captures)
+        elif captures is None:
+            captured = execute(roots, grads, keep_graph, create_graph)
+        else:
+            captured = execute(roots, grads, keep_graph, create_graph, captures)
+        for callback in local.graph_task.final_callbacks:  # which may add others
+            callback()
+        return captured
     finally:
         local.for_inputs, local.graph_task_id, local.graph_task, local.saved_tensors_hooks = before
         local.torch_function_disabled = disabled

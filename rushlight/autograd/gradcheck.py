@@ -240,7 +240,7 @@ def _differentiable(value: Any) -> tuple[Tensor, ...]:
     return tuple(output for output in _as_tuple(value) if output.requires_grad)
 
 
-def plain(x: Tensor) -> Tensor:
+def plain(x: Tensor) -> Any:
     """The tensor, or a plain one with its elements if its class has a `__torch_dispatch__`."""
     if not x._key_set & PYTHON:
         return x

@@ -112,6 +112,9 @@ class Node:
     def _sequence_nr(self) -> int:
         return self.sequence_nr
 
+    def _set_sequence_nr(self, number: int) -> None:
+        self.sequence_nr = number
+
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
         return tuple((edge.node, edge.input_nr) for edge in self.next_edges)

@@ -7,12 +7,13 @@ import copy
 import weakref
 from collections.abc import Callable, Sequence
 from operator import index
+from types import SimpleNamespace
 from typing import Any, SupportsIndex
 
 from rushlight.aten.generated.functions import alias, clone, detach
 from rushlight.aten.native.views import CreationMeta
 from rushlight.aten.strided import Tensor, add_attributes, adopt, plain_strides
-from rushlight.autograd.engine import backward
+from rushlight.autograd.engine import backward, queue_callback
 from rushlight.autograd.grad_mode import is_inference
 from rushlight.autograd.graph import RemovableHandle, _sequence, autograd_meta
 from rushlight.autograd.history import grad_fn, requires_grad
@@ -210,7 +211,7 @@ def make_wrapper_subclass(
         raise TypeError(f"{cls.__name__} must define __torch_dispatch__")
     sizes, on = size_of(map(index, size)), "cpu" if device is None else as_device(device).here().type
     strides, dtype = plain_strides(sizes) if strides is None else strides, dtype or get_default_dtype()
-    result = Tensor.__new__(cls)
+    result: Any = Tensor.__new__(cls)
     Tensor.__init__(result, UntypedStorage(0, on), sizes, strides, storage_offset or 0, dtype)
     return adopt(result, cls).requires_grad_(requires_grad)
 
@@ -234,6 +235,8 @@ class VariableMeta(type):
 class Variable(metaclass=VariableMeta):
     """`Variable(x)`: a leaf on the memory of `x`, from the time when only variables had gradients. Every tensor is one.
     Source: `torch/csrc/autograd/python_variable.cpp`, `THPVariable_pynew`."""
+
+    _execution_engine = SimpleNamespace(queue_callback=queue_callback)
 
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = False, volatile: bool = False) -> Any:
         if not isinstance(data, Tensor | None):

@@ -741,7 +741,7 @@ def python_fallback(operator: Operator, *args: Any, **kwargs: Any) -> Any:
     raise TypeError(multiple_dispatch_failed(operator, "__torch_dispatch__", kinds))
 
 
-def overloaded_types(kinds: Iterable[type]) -> tuple[type, ...]:
+def overloaded_types(kinds: Iterable[type]) -> tuple[Any, ...]:
     """The classes in the order in which they are asked to handle a call: each once, and before its bases.
     Source: `torch/csrc/utils/python_arg_parser.cpp`, `append_overloaded_arg`."""
     ordered: list[type] = []

@@ -11,7 +11,7 @@ import gc
 import math
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from operator import index
 from types import SimpleNamespace
@@ -22,7 +22,7 @@ import numpy as np
 from rushlight.c10 import dtypes
 from rushlight.c10.dispatch import DispatchKey, local
 
-__all__ = ["Size", "UntypedStorage", "device", "layout"]
+__all__ = ["Size", "TypedStorage", "UntypedStorage", "device", "layout"]
 
 Value = TypeVar("Value")
 
@@ -111,7 +111,10 @@ class UntypedStorage:
     Source: `c10/core/StorageImpl.h`.
     """
 
-    def __init__(self, nbytes: int, device: str = "cpu") -> None:
+    def __init__(self, nbytes: int | Sequence[int] = 0, device: Device = "cpu") -> None:
+        """A new storage, or one with the given bytes."""
+        values, nbytes = (None, nbytes) if isinstance(nbytes, int) else (nbytes, len(nbytes))
+        device = device if device.__class__ is str else _type_of(device)
         self.device_type, self._nbytes = device, nbytes
         _refuse_overflow(nbytes)
         if device == "cpu":
@@ -119,6 +122,8 @@ class UntypedStorage:
                 self._bytes = np.empty(nbytes, np.uint8)
             except (ValueError, OverflowError, MemoryError):
                 raise RuntimeError(f"cannot allocate {nbytes} bytes") from None
+            if values is not None:
+                self._bytes[:] = values
 
     @classmethod
     def of(cls, array: np.ndarray) -> UntypedStorage:
@@ -202,9 +207,82 @@ class UntypedStorage:
         return self.nbytes()
 
     size = __len__
+    is_cuda = property(lambda self: False)
+
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + self.nbytes()
+
+    @property
+    def device(self) -> device:
+        return device(self.device_type)
+
+    @property
+    def _cdata(self) -> int:
+        """The address of the C++ object, which tells whether two storages are one."""
+        return id(self)
+
+    def element_size(self) -> int:
+        return 1
+
+    def resizable(self) -> bool:
+        return True
+
+    def untyped(self) -> UntypedStorage:
+        return self
+
+    def clone(self) -> UntypedStorage:
+        return (
+            UntypedStorage(self._nbytes, self.device_type) if self.device_type != "cpu" else self.of(self._bytes.copy())
+        )
+
+    __copy__ = clone
+
+    def copy_(self, source: UntypedStorage, non_blocking: bool | None = None) -> UntypedStorage:
+        self._bytes[:] = source._bytes
+        return self
+
+    def fill_(self, value: int) -> UntypedStorage:
+        self._bytes[:] = value
+        return self
+
+    def tolist(self) -> list[int]:
+        return self._readable().tolist()
+
+    def _readable(self) -> np.ndarray:
+        if self.device_type != "cpu":
+            raise NotImplementedError("Not available for 'meta' device type")
+        return self._bytes
+
+    def __getitem__(self, index: int | slice) -> Any:
+        """A byte, or a storage on the memory of some of them."""
+        return self.of(self._readable()[index]) if isinstance(index, slice) else int(self._readable()[index])
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._readable()[index] = value
+
+    def byteswap(self, dtype: dtypes.dtype) -> None:
+        """Reverse the bytes of each element."""
+        elements = self._bytes.reshape(-1, dtype.itemsize)
+        elements[:] = elements[:, ::-1].copy()
+
+    def _swap_data_ptr_(self, other: UntypedStorage) -> None:
+        """Exchange the memory of two storages, and so that of all tensors on them."""
+        if self.device_type != other.device_type:
+            raise RuntimeError("_swap_data_ptr_: both storages must be on the same device")
+        if self.nbytes() and other.nbytes() and self.nbytes() != other.nbytes():
+            raise RuntimeError("_swap_data_ptr_: both storages must have the same nbytes, or one must have none")
+        mine, theirs = self._bytes, other._bytes
+        for storage, memory in ((self, theirs), (other, mine)):
+            storage._bytes = memory
+            storage._buffer = memory if memory.size else np.empty(1, np.uint8)
+            storage._forget_arrays()
 
     def __repr__(self) -> str:
         return f"<rushlight.UntypedStorage of {self.nbytes()} bytes at {self.data_ptr():#x}>"
+
+
+def _type_of(on: Device) -> str:
+    return "cpu" if on is None else device(on).here().type
 
 
 def _refuse_overflow(nbytes: int) -> None:
@@ -214,33 +292,165 @@ def _refuse_overflow(nbytes: int) -> None:
 
 
 class TypedStorage:
-    """The storage of a tensor as a vector of elements of its dtype. Source: `torch/storage.py`, `TypedStorage`."""
+    """A storage as a vector of elements of a dtype: that of a tensor, a new one of a size, or one with a sequence's numbers.
+    Source: `torch/storage.py`, `TypedStorage`."""
 
-    def __init__(self, storage: UntypedStorage, dtype: dtypes.dtype) -> None:
-        self.storage, self.dtype, self.device = storage, dtype, device(storage.device_type)
-        self.data_ptr, self.nbytes = storage.data_ptr, storage.nbytes
+    dtype: dtypes.dtype
+
+    def __init__(
+        self,
+        *args: Any,
+        wrap_storage: UntypedStorage | None = None,
+        dtype: dtypes.dtype | None = None,
+        device: Device = None,
+        _internal: bool = False,
+    ) -> None:
+        if wrap_storage is not None and dtype is None:
+            raise RuntimeError("TypedStorage: Argument 'dtype' must be specified")
+        if len(args) > 1 or args and wrap_storage is not None:
+            problem = (
+                "Too many positional arguments" if wrap_storage is None else "No positional arguments should be given"
+            )
+            raise RuntimeError(f"TypedStorage: {problem}")
+        self.dtype = dtypes.get_default_dtype() if dtype is None else dtype
+        length = args[0] if args else 0
+        if wrap_storage is None:
+            if not isinstance(length, (int, Sequence, np.ndarray)):
+                raise TypeError(f"TypedStorage: Argument type not recognized: {type(length)}")
+            size = length if isinstance(length, int) else len(length)
+            wrap_storage = UntypedStorage(size * self.dtype.itemsize, _type_of(device))
+        self._untyped_storage = wrap_storage
+        if not isinstance(length, int) and self.device.type == "cpu":
+            self.elements[:] = np.asarray(length).astype(self.dtype.numpy)
+
+    @classmethod
+    def from_buffer(
+        cls, buffer: Any, byte_order: str = "native", count: int = -1, offset: int = 0, dtype: Any = None
+    ) -> TypedStorage:
+        """The elements in the bytes of a buffer, which are copied."""
+        elements = np.frombuffer(buffer, np.uint8, -1, offset).copy()
+        dtype = cls.dtype if dtype is None else dtype
+        size = dtype.itemsize
+        if (sys.byteorder if byte_order == "native" else byte_order) != sys.byteorder:
+            elements = elements[: elements.size // size * size].reshape(-1, size)[:, ::-1].reshape(-1)
+        elements = (elements != 0).view(np.uint8) if dtype is dtypes.bool_ else elements
+        elements = elements[: elements.size // size * size if count < 0 else count * size]
+        return TypedStorage(wrap_storage=UntypedStorage.of(np.ascontiguousarray(elements)), dtype=dtype)
 
     @property
     def elements(self) -> np.ndarray:
-        return self.storage._bytes.view(self.dtype.numpy)
+        if self.device.type != "cpu":
+            raise NotImplementedError("Not available for 'meta' device type: Cannot copy out of meta tensor; no data!")
+        return self._untyped_storage._bytes.view(self.dtype.numpy)
+
+    def untyped(self) -> UntypedStorage:
+        return self._untyped_storage
+
+    device = property(lambda self: self._untyped_storage.device)
+    _cdata = property(lambda self: self._untyped_storage._cdata)
+    is_cuda = property(lambda self: False)
+
+    def data_ptr(self) -> int:
+        return self._untyped_storage.data_ptr()
+
+    def nbytes(self) -> int:
+        return self._untyped_storage.nbytes()
+
+    def element_size(self) -> int:
+        return self.dtype.itemsize
+
+    def resizable(self) -> bool:
+        return self._untyped_storage.resizable()
+
+    def resize_(self, size: int) -> TypedStorage:
+        self._untyped_storage.resize_(size * self.dtype.itemsize)
+        return self
 
     def tolist(self) -> list:
         return self.elements.tolist()
+
+    def __iter__(self) -> Iterator:
+        return iter(self.tolist())
 
     def __len__(self) -> int:
         return self.nbytes() // self.dtype.itemsize
 
     size = __len__
 
-    def __getitem__(self, index: int) -> Any:
-        return self.elements[index].item()
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + self.nbytes()
 
-    def __setitem__(self, index: Any, value: Any) -> None:
-        self.elements[index] = value
+    def __getitem__(self, idx: int) -> Any:
+        if isinstance(idx, slice):
+            raise RuntimeError("slices are only supported in UntypedStorage.__getitem__")
+        return self.elements[idx].item()
+
+    def __setitem__(self, idx: Any, value: Any) -> None:
+        if isinstance(value, TypedStorage):
+            raise RuntimeError(f"cannot set item with value type {type(value)}")
+        self.elements[idx] = value
+
+    def fill_(self, value: Any) -> TypedStorage:
+        self[:] = value
+        return self
+
+    def copy_(self, source: TypedStorage, non_blocking: bool | None = None) -> TypedStorage:
+        self[:] = source.elements
+        return self
+
+    def to_dtype(self, dtype: dtypes.dtype) -> TypedStorage:
+        """The elements converted, in a new storage."""
+        return TypedStorage(self.elements, dtype=dtype)
+
+    def clone(self) -> TypedStorage:
+        return TypedStorage(wrap_storage=self._untyped_storage.clone(), dtype=self.dtype)
+
+    __copy__ = clone
+
+    def cpu(self) -> TypedStorage:
+        return self.to_dtype(self.dtype) if self.device.type != "cpu" else self
+
+    def type(self, dtype: Any = None, non_blocking: bool = False) -> Any:
+        return f"torch.{self.pickle_storage_type()}" if dtype is None else self.to_dtype(dtype)
+
+    def pickle_storage_type(self) -> str:
+        return f"{self.dtype.type_name}Storage"
 
     def __repr__(self) -> str:
         kind = f"[torch.storage.TypedStorage(dtype={self.dtype}, device={self.device}) of size {len(self)}]"
         return "".join(f" {value}\n" for value in self.tolist()) + kind
+
+
+class _LegacyStorageMeta(type):
+    """The class of `FloatStorage` and its siblings, whose objects are typed storages of one dtype.
+    Source: `torch/storage.py`, `_LegacyStorageMeta`."""
+
+    dtype = property(lambda cls: cls._dtype)
+
+    def __call__(cls, *args: Any, wrap_storage: UntypedStorage | None = None) -> TypedStorage:
+        return TypedStorage(*args, wrap_storage=wrap_storage, dtype=cls.dtype)
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, TypedStorage) and instance.dtype is cls.dtype
+
+
+def _conversion(dtype: dtypes.dtype) -> Callable[[TypedStorage], TypedStorage]:
+    return lambda self: self.to_dtype(dtype)
+
+
+_storage_classes = {
+    dtype: _LegacyStorageMeta(f"{dtype.type_name}Storage", (TypedStorage,), {"_dtype": dtype, "__module__": "torch"})
+    for dtype in dtypes.ALL
+}
+for _dtype, _class in _storage_classes.items():
+    setattr(TypedStorage, _dtype.type_name.lower(), _conversion(_dtype))
+    globals()[_class.__name__] = _class
+__all__ += [_class.__name__ for _class in _storage_classes.values()]
+
+
+def _dtype_to_storage_type_map() -> dict[dtypes.dtype, str]:
+    """Source: `torch/storage.py`, `_dtype_to_storage_type_map`."""
+    return {dtype: kind.__name__ for dtype, kind in _storage_classes.items()}
 
 
 class SharedVersionStorage(UntypedStorage):

@@ -6,7 +6,7 @@ object is replaced by code that checks. So every reference to a function, in an 
 """
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from types import FunctionType
@@ -88,7 +88,7 @@ def overridable() -> list[FunctionType]:
     """The functions that check: operators, as functions and as methods, and the Python functions around them."""
     candidates = [*vars(functions).values(), *vars(F).values(), *vars(Tensor).values(), functional.broadcast_tensors]
     modules = {functions.__name__, F.__name__, functional.__name__, indexing.__name__, variable.__name__}
-    own = dict.fromkeys(
+    own: dict[Any, None] = dict.fromkeys(
         function for function in candidates if isinstance(function, FunctionType) and function.__module__ in modules
     )
     own |= dict.fromkeys((engine.backward, engine.grad))
@@ -154,7 +154,7 @@ def overloaded(values: Iterable[Any]) -> Iterator[type[HasTorchFunction]]:
             yield kind
 
 
-def handle_torch_function(function: Any, kinds: Sequence[type[HasTorchFunction]], args: tuple, kwargs: dict) -> Any:
+def handle_torch_function(function: Any, kinds: tuple[Any, ...], args: tuple, kwargs: dict) -> Any:
     """The result of the first class that handles the call. Source: `torch/overrides.py`, `handle_torch_function`."""
     results = (kind.__torch_function__(function, kinds, args, kwargs) for kind in kinds)
     return next((result for result in results if result is not NotImplemented), NotImplemented)

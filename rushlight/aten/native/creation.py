@@ -31,7 +31,7 @@ from rushlight.c10.memory_formats import (
     preserve_format,
     suggest_memory_format,
 )  # fmt: skip
-from rushlight.c10.storage import Device, TypedStorage, UntypedStorage, device
+from rushlight.c10.storage import Device, TypedStorage, UntypedStorage, _storage_classes, device
 from rushlight.library import leaf
 
 __all__ = ["tensor", "as_tensor", "asarray", "from_numpy", "frombuffer", "set_default_tensor_type"]
@@ -253,7 +253,7 @@ def of_storage(data: TypedStorage | UntypedStorage, dtype: dtype) -> Tensor:
         if data.dtype is not dtype:
             expected = f"Expected a Storage of type {dtype.type_name} or an UntypedStorage"
             raise RuntimeError(f"{expected}, but got {data.dtype.type_name}")
-        data = data.storage
+        data = data._untyped_storage
     return Tensor(data, (data.nbytes() // dtype.itemsize,), (1,), 0, dtype)
 
 
@@ -569,11 +569,59 @@ def _share(array: np.ndarray) -> Tensor:
 
 def typed_storage(self: Tensor) -> TypedStorage:
     warn_once("TypedStorage is deprecated: use x.untyped_storage()")
-    return TypedStorage(self._storage, self.dtype)
+    return TypedStorage(wrap_storage=self._storage, dtype=self.dtype)
+
+
+def set_(
+    self: Tensor,
+    source: Tensor | TypedStorage | UntypedStorage | None = None,
+    storage_offset: int = 0,
+    size: Sequence[int] | None = None,
+    stride: Sequence[int] = (),
+) -> Tensor:
+    """Put the tensor on other memory: that of a tensor, with its sizes and strides, or a storage, by default all of it. A storage
+    that is too small for the sizes grows. Source: `aten/src/ATen/native/TensorShape.cpp`, `set_storage_cpu_` and `set_tensor_`."""
+    if self.requires_grad and local.grad_enabled and self.is_leaf:
+        raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
+    if isinstance(source, Tensor):
+        storage, storage_offset, size, stride = source._storage, source._storage_offset, source._sizes, source._strides
+        dtype = source.dtype
+    else:
+        storage = UntypedStorage(0, self.device) if source is None else source.untyped()
+        dtype = getattr(source, "dtype", self.dtype)
+        size = (storage.nbytes() // dtype.itemsize,) if size is None else tuple(size)
+    if dtype is not self.dtype:
+        expected = f"Expected a Storage of type {self.dtype.type_name} or an UntypedStorage"
+        raise RuntimeError(f"{expected}, but got type {dtype.type_name} for argument 1 'storage'")
+    strides = tuple(stride) or strided.plain_strides(strided.size_of(size))
+    needed = strided.storage_size(size, strides, storage_offset) * dtype.itemsize
+    if needed > storage.nbytes() and storage is self._storage and tuple(size) == self._sizes:
+        where = f"storage offset {storage_offset}, and itemsize {dtype.itemsize} requiring a storage size of {needed}"
+        bounds = f"are out of bounds for storage of size {storage.nbytes()}"
+        raise RuntimeError(f"setStorage: sizes {list(size)}, strides {list(strides)}, {where} {bounds}")
+    storage.grow(needed)
+    self._storage, self._storage_offset = storage, storage_offset
+    self._sizes, self._strides = strided.size_of(size), strides
+    self.forget_metadata()
+    storage.version += 1
+    return self
+
+
+def is_set_to(self: Tensor, tensor: Tensor) -> bool:
+    """Whether two tensors are on one storage, with the same offset, sizes and strides."""
+    mine, theirs = ((x._storage_offset, x._sizes, tuple(x._strides)) for x in (self, tensor))
+    return self._storage is tensor._storage and mine == theirs
+
+
+def storage_type(self: Tensor) -> Any:
+    return _storage_classes[self.dtype]
 
 
 add_attributes(
     __array_wrap__=array_wrap,
+    is_set_to=is_set_to,
+    set_=set_,
+    storage_type=storage_type,
     _base_tensor_ctor=base_tensor_ctor,
     new=tensor_new,
     new_tensor=new_tensor,
