@@ -328,6 +328,7 @@ class Tensor(TensorBase):
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
         if self.dtype is bfloat16:
             raise TypeError("Got unsupported ScalarType BFloat16")
+        self._storage._resizable = False  # the array stays on this memory
         return self._array
 
     def __array__(self, dtype=None, copy: bool | None = None) -> np.ndarray:

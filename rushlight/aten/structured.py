@@ -388,9 +388,20 @@ def write_inplace(self: Tensor, result: Tensor) -> Tensor:
     return self.copy_(result)
 
 
-def write_out(results: Tensor | Sequence[Tensor], args: Sequence, *outs: Tensor, casts: bool) -> Any:
+DTYPE_PROBLEMS = {  # of operators whose kernels check the dtypes of `out` themselves: what they say of values and of indices
+    "cummax": ("expected scalar_type {} but found {}",) * 2,
+    "cummin": ("expected scalar_type {} but found {}",) * 2,
+    "mode": tuple(f"expected scalar type '{{}}' but got '{{}}' for {what} output" for what in ("values", "indices")),
+    "kthvalue": ("output values must be of same type as input", "output indices must be of scalar type Long"),
+}
+
+
+def write_out(results: Tensor | Sequence[Tensor], args: Sequence, *outs: Tensor, casts: bool, name: str = "") -> Any:
     """Copy the results of an operator of these arguments to the tensors of its out= form."""
     pairs = [*zip(outs, [results] if isinstance(results, Tensor) else results)]
+    for (out, result), problem in zip(pairs, DTYPE_PROBLEMS.get(name, ())):
+        if out.dtype is not result.dtype:
+            raise RuntimeError(problem.format(result.dtype.type_name, out.dtype.type_name))
     for out, result in pairs:
         check_out(out, result.dtype, args, casts)
     for out, result in pairs:

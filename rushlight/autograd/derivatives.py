@@ -420,6 +420,18 @@ def scatter_reduce_backward_src(grad, self, dim, index, src, reduce: str, includ
     return into_src
 
 
+def logcumsumexp_backward(grad: Tensor, self: Tensor, result: Tensor, dim: int) -> Tensor:
+    """In logarithms, for positive and for negative gradients: exp(self - result) could be 0 / 0.
+    Source: `torch/csrc/autograd/FunctionsManual.cpp`, `logcumsumexp_backward`."""
+    if grad.dim() == 0 or grad.numel() == 0:
+        return grad
+    parts = []
+    for sign in 1, -1:
+        logs = where(grad * sign > 0, (grad * sign).clamp(min=0).log(), -math.inf) - result
+        parts.append((logs.flip(dim).logcumsumexp(dim).flip(dim) + self).exp())
+    return parts[0] - parts[1]
+
+
 def refuse_double_backward_of_zeros(grad: Tensor) -> NoReturn:
     problem = "Double backward is unsupported for src when >1 zeros in src are scattered to the same position in self"
     raise RuntimeError(f"scatter_reduce(): {problem}")

@@ -5,8 +5,7 @@ from the gradients of the results. Its *edges* lead to the nodes that made those
 no recorded operator made, leads to an `AccumulateGrad`.
 
 In PyTorch: `torch/csrc/autograd/function.h`, `edge.h`, `variable.h`, `saved_variable.h`, `functions/accumulate_grad.h`,
-`torch/autograd/graph.py`. Left out: `allow_mutation_on_saved_tensors`, hooks that compile,
-sparse gradients.
+`torch/autograd/graph.py`. Left out: hooks that compile, sparse gradients.
 """
 
 from __future__ import annotations
@@ -14,8 +13,8 @@ from __future__ import annotations
 import sys
 import traceback
 import weakref
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property, partial
 from itertools import count
 from pathlib import Path
@@ -25,10 +24,11 @@ from rushlight.aten.generated import functions
 from rushlight.aten.native import creation, views
 from rushlight.aten.strided import Tensor, non_overlapping_and_dense
 from rushlight.autograd.grad_mode import AUTOGRAD, set_grad_enabled
-from rushlight.c10.dispatch import PYTHON, local, replacing
+from rushlight.c10.dispatch import PYTHON, DispatchMode, local, replacing, tensors_in
 from rushlight.c10.dtypes import dtype, float64
 from rushlight.c10.fast_paths import fast_form_of, fastest
 from rushlight.c10.memory_formats import contiguous_format
+from rushlight.c10.schema import bind
 from rushlight.c10.storage import Size
 
 
@@ -643,7 +643,71 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
             written._storage.version += 1
 
 
-def __getattr__(name: str) -> Any:
-    if name == "allow_mutation_on_saved_tensors":
-        raise AttributeError("rushlight leaves out autograd.graph.allow_mutation_on_saved_tensors")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+class _Handle:
+    """What a node saves instead of a tensor."""
+
+
+class _AllowMutationOnSavedContext:
+    """The tensors that are saved in the context: themselves, or clones if they were written to since.
+    Source: `torch/autograd/graph.py`, `_AllowMutationOnSavedContext`."""
+
+    def __init__(self) -> None:
+        self.cloned: Any = weakref.WeakKeyDictionary()
+        self.original: Any = weakref.WeakKeyDictionary()
+        self.tid_to_weakhandle: Any = weakref.WeakValueDictionary()  # by tensor and version
+        self.sid_to_tid: dict[tuple, set[tuple]] = {}  # by memory and version
+        self.active = True
+
+    def pack(self, tensor: Tensor) -> _Handle:
+        tid = (*_sid(tensor), id(tensor))
+        handle = self.tid_to_weakhandle.get(tid)
+        if handle is None:
+            handle = self.tid_to_weakhandle[tid] = _Handle()
+            self.original[handle] = tensor
+            self.sid_to_tid.setdefault(_sid(tensor), set()).add(tid)
+        return handle
+
+    def unpack(self, handle: _Handle) -> Tensor:
+        if not self.active or handle not in self.cloned and handle not in self.original:
+            problem = "Trying to backward outside of the 'allow_mutation_on_saved_tensors' context"
+            raise AssertionError(f"{problem} in which the graph was originally recorded.")
+        return self.cloned[handle] if handle in self.cloned else self.original[handle]
+
+    def before_write(self, tensor: Tensor) -> None:
+        """Clone the saved tensors on the memory of a tensor."""
+        for tid in self.sid_to_tid.pop(_sid(tensor), ()):
+            handle = self.tid_to_weakhandle.get(tid)
+            if handle in self.original:
+                self.cloned[handle] = self.original.pop(handle).clone()
+
+
+def _sid(tensor: Tensor) -> tuple:
+    return id(tensor._storage), tensor._storage.version
+
+
+class _CloneArgBeforeMutateMode(DispatchMode):
+    """Source: `torch/autograd/graph.py`, `_CloneArgBeforeMutateMode`."""
+
+    def __init__(self, context: _AllowMutationOnSavedContext) -> None:
+        self.context = context
+
+    def __torch_dispatch__(self, func: Any, types: Sequence[type], args: tuple = (), kwargs: dict | None = None) -> Any:
+        for argument, value in zip(func.schema.arguments, bind(func.schema, args, kwargs or {})):
+            for tensor in tensors_in([value]) if argument.is_written else ():
+                self.context.before_write(tensor)
+        return func(*args, **(kwargs or {}))
+
+
+@contextmanager
+def allow_mutation_on_saved_tensors() -> Iterator[_AllowMutationOnSavedContext]:
+    """In this block, a tensor that a node has saved may be written to in place: it is cloned before. The backward pass must be in
+    the block too. Source: `torch/autograd/graph.py`, `allow_mutation_on_saved_tensors`."""
+    if any(isinstance(mode, _CloneArgBeforeMutateMode) for mode in local.modes):
+        raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
+    context = _AllowMutationOnSavedContext()
+    with saved_tensors_hooks(context.pack, context.unpack), _CloneArgBeforeMutateMode(context):
+        try:
+            yield context
+        finally:
+            context.cloned.clear()
+            context.active = False

@@ -133,6 +133,7 @@ class UntypedStorage:
         return self
 
     device_type = "cpu"
+    _resizable = True  # unless numpy has an array on the memory, or owns it
     version = 0  # the version counter: how often the memory was written to; in PyTorch it belongs to the TensorImpl
 
     @lazy
@@ -151,6 +152,7 @@ class UntypedStorage:
         memory: Any = (ctypes.c_uint8 * nbytes).from_address(address)  # typeshed knows no attributes of it
         memory.owner = owner  # numpy arrays keep `memory` alive as their base, and so the owner
         self = cls.__new__(cls)
+        self._resizable = False
         self._bytes = np.ndarray((nbytes,), np.uint8, buffer=memory)
         return self
 
@@ -186,6 +188,8 @@ class UntypedStorage:
         return self
 
     def _reallocate(self, nbytes: int) -> None:
+        if not self._resizable:
+            raise RuntimeError("Trying to resize storage that is not resizable")
         before, kept = self._bytes, min(nbytes, self.nbytes())
         self._bytes = np.empty(nbytes, np.uint8)
         self._bytes[:kept] = before[:kept]
@@ -225,7 +229,7 @@ class UntypedStorage:
         return 1
 
     def resizable(self) -> bool:
-        return True
+        return self._resizable
 
     def untyped(self) -> UntypedStorage:
         return self

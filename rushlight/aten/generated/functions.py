@@ -43,31 +43,31 @@ __all__ = [
     "fliplr", "flipud", "float_power", "floor", "floor_", "floor_divide", "fmax", "fmin", "fmod", "frac", "frac_",
     "full", "full_like", "gather", "gcd", "gcd_", "ge", "ger", "greater", "greater_equal", "group_norm", "gru",
     "gru_cell", "gt", "hardshrink", "heaviside", "hinge_embedding_loss", "histc", "histogram", "hsplit", "hstack",
-    "hypot", "index_add", "index_copy", "index_fill", "index_put", "index_put_", "index_select", "inner",
-    "instance_norm", "inverse", "isclose", "isfinite", "isin", "isinf", "isnan", "isneginf", "isposinf", "isreal",
-    "kl_div", "kron", "kthvalue", "layer_norm", "lcm", "lcm_", "ldexp", "ldexp_", "le", "lerp", "less", "less_equal",
-    "lgamma", "linspace", "log", "log10", "log10_", "log1p", "log1p_", "log2", "log2_", "log_", "log_softmax",
-    "logaddexp", "logaddexp2", "logical_and", "logical_not", "logical_or", "logical_xor", "logit", "logit_",
-    "logsumexp", "lstm", "lstm_cell", "lt", "margin_ranking_loss", "masked_fill", "masked_scatter", "masked_select",
-    "matmul", "max", "max_pool1d", "max_pool1d_with_indices", "max_pool2d", "maximum", "mean", "median", "min",
-    "minimum", "mm", "mode", "moveaxis", "movedim", "msort", "mul", "multinomial", "multiply", "mv", "mvlgamma",
-    "nan_to_num", "nan_to_num_", "nanmean", "nanmedian", "nanquantile", "nansum", "narrow", "narrow_copy",
-    "native_batch_norm", "native_channel_shuffle", "ne", "neg", "neg_", "negative", "negative_", "normal", "not_equal",
-    "ones", "ones_like", "outer", "pairwise_distance", "pdist", "permute", "permute_copy", "pixel_shuffle",
-    "pixel_unshuffle", "poisson_nll_loss", "polygamma", "positive", "pow", "prelu", "prod", "quantile", "rad2deg",
-    "rad2deg_", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm", "range", "ravel",
-    "real", "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "renorm", "repeat_interleave", "reshape",
-    "resize_as_", "resolve_conj", "resolve_neg", "rms_norm", "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell",
-    "roll", "rot90", "round", "round_", "row_stack", "rrelu", "rrelu_", "rsqrt", "rsqrt_", "rsub", "scalar_tensor",
-    "scatter", "scatter_add", "scatter_reduce", "searchsorted", "select", "select_scatter", "selu", "selu_", "sgn",
-    "sigmoid", "sigmoid_", "sign", "signbit", "sin", "sin_", "sinc", "sinc_", "sinh", "sinh_", "slice_scatter",
-    "softmax", "sort", "split", "split_with_sizes", "split_with_sizes_copy", "sqrt", "sqrt_", "square", "square_",
-    "squeeze", "squeeze_copy", "stack", "std", "std_mean", "sub", "subtract", "sum", "swapaxes", "swapdims", "t",
-    "t_copy", "take", "take_along_dim", "tan", "tan_", "tanh", "tanh_", "tensor_split", "threshold", "threshold_",
-    "tile", "topk", "transpose", "transpose_copy", "trapezoid", "trapz", "tril", "tril_indices", "triplet_margin_loss",
-    "triu", "triu_indices", "true_divide", "trunc", "trunc_", "unbind", "unbind_copy", "unflatten", "unfold_copy",
-    "unsqueeze", "unsqueeze_copy", "vander", "var", "var_mean", "vdot", "view_copy", "vsplit", "vstack", "where",
-    "xlogy", "xlogy_", "zero_", "zeros", "zeros_like",
+    "hypot", "index_add", "index_copy", "index_fill", "index_put", "index_put_", "index_reduce", "index_select",
+    "inner", "instance_norm", "inverse", "is_nonzero", "is_same_size", "is_signed", "isclose", "isfinite", "isin",
+    "isinf", "isnan", "isneginf", "isposinf", "isreal", "kl_div", "kron", "kthvalue", "layer_norm", "lcm", "lcm_",
+    "ldexp", "ldexp_", "le", "lerp", "less", "less_equal", "lgamma", "linspace", "log", "log10", "log10_", "log1p",
+    "log1p_", "log2", "log2_", "log_", "log_softmax", "logaddexp", "logaddexp2", "logcumsumexp", "logical_and",
+    "logical_not", "logical_or", "logical_xor", "logit", "logit_", "logsumexp", "lstm", "lstm_cell", "lt",
+    "margin_ranking_loss", "masked_fill", "masked_scatter", "masked_select", "matmul", "max", "max_pool1d",
+    "max_pool1d_with_indices", "max_pool2d", "maximum", "mean", "median", "min", "minimum", "mm", "mode", "moveaxis",
+    "movedim", "msort", "mul", "multinomial", "multiply", "mv", "mvlgamma", "nan_to_num", "nan_to_num_", "nanmean",
+    "nanmedian", "nanquantile", "nansum", "narrow", "narrow_copy", "native_batch_norm", "native_channel_shuffle", "ne",
+    "neg", "neg_", "negative", "negative_", "normal", "not_equal", "ones", "ones_like", "outer", "pairwise_distance",
+    "pdist", "permute", "permute_copy", "pixel_shuffle", "pixel_unshuffle", "poisson_nll_loss", "polygamma", "positive",
+    "pow", "prelu", "prod", "put", "quantile", "rad2deg", "rad2deg_", "rand", "rand_like", "randint", "randint_like",
+    "randn", "randn_like", "randperm", "range", "ravel", "real", "reciprocal", "reciprocal_", "relu", "relu_",
+    "remainder", "renorm", "repeat_interleave", "reshape", "resize_as_", "resolve_conj", "resolve_neg", "rms_norm",
+    "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell", "roll", "rot90", "round", "round_", "row_stack", "rrelu",
+    "rrelu_", "rsqrt", "rsqrt_", "rsub", "scalar_tensor", "scatter", "scatter_add", "scatter_reduce", "searchsorted",
+    "select", "select_scatter", "selu", "selu_", "sgn", "sigmoid", "sigmoid_", "sign", "signbit", "sin", "sin_", "sinc",
+    "sinc_", "sinh", "sinh_", "slice_scatter", "softmax", "sort", "split", "split_with_sizes", "split_with_sizes_copy",
+    "sqrt", "sqrt_", "square", "square_", "squeeze", "squeeze_copy", "stack", "std", "std_mean", "sub", "subtract",
+    "sum", "swapaxes", "swapdims", "t", "t_copy", "take", "take_along_dim", "tan", "tan_", "tanh", "tanh_",
+    "tensor_split", "threshold", "threshold_", "tile", "topk", "transpose", "transpose_copy", "trapezoid", "trapz",
+    "tril", "tril_indices", "triplet_margin_loss", "triu", "triu_indices", "true_divide", "trunc", "trunc_", "unbind",
+    "unbind_copy", "unflatten", "unfold_copy", "unsqueeze", "unsqueeze_copy", "vander", "var", "var_mean", "vdot",
+    "view_copy", "vsplit", "vstack", "where", "xlogy", "xlogy_", "zero_", "zeros", "zeros_like",
 ]  # fmt: skip
 
 
@@ -1188,6 +1188,36 @@ def eq(input=None, other=None, *, out=None, **numpy_names):
     except AttributeError:
         return invoke(eq_Tensor_op, input, other)
     return eq_Tensor_op.table[key_set](input, other)
+
+
+def is_nonzero(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([is_nonzero_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(is_nonzero_op, input)
+    return is_nonzero_op.table[key_set](input)
+
+
+def is_same_size(input=None, other=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([is_same_size_op], locals())
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(is_same_size_op, input, other)
+    return is_same_size_op.table[key_set](input, other)
+
+
+def is_signed(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([is_signed_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(is_signed_op, input)
+    return is_signed_op.table[key_set](input)
 
 
 def equal(input=None, other=None, **numpy_names):
@@ -3140,18 +3170,6 @@ def gather(input=None, dim=None, index=None, *, sparse_grad=False, out=None, **n
     return gather_op.table[key_set](input, dim, index, sparse_grad)
 
 
-def take_along_dim(input=None, indices=None, dim=None, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([take_along_dim_op, take_along_dim_out_op], locals())
-    if out is not None:
-        return invoke(take_along_dim_out_op, input, indices, dim, out)
-    try:
-        key_set = (input._key_set | indices._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(take_along_dim_op, input, indices, dim)
-    return take_along_dim_op.table[key_set](input, indices, dim)
-
-
 def index(input=None, indices=None, **numpy_names):
     if numpy_names:
         return call_by_name([index_Tensor_op], locals())
@@ -3443,6 +3461,18 @@ def log_softmax(input=None, dim=None, dtype=None, *, out=None, **numpy_names):
     except AttributeError:
         return invoke(log_softmax_int_op, input, dim, dtype)
     return log_softmax_int_op.table[key_set](input, dim, dtype)
+
+
+def logcumsumexp(input=None, dim=None, *, out=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name([logcumsumexp_op, logcumsumexp_out_op], locals())
+    if out is not None:
+        return invoke(logcumsumexp_out_op, input, dim, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(logcumsumexp_op, input, dim)
+    return logcumsumexp_op.table[key_set](input, dim)
 
 
 def logsumexp(input=None, dim=None, keepdim=False, *, out=None, **numpy_names):
@@ -4098,6 +4128,44 @@ def argwhere(input=None, **numpy_names):
     return argwhere_op.table[key_set](input)
 
 
+def take_along_dim(input=None, indices=None, dim=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([take_along_dim_op, take_along_dim_out_op], locals())
+    if out is not None:
+        return invoke(take_along_dim_out_op, input, indices, dim, out)
+    try:
+        key_set = (input._key_set | indices._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(take_along_dim_op, input, indices, dim)
+    return take_along_dim_op.table[key_set](input, indices, dim)
+
+
+def put(input=None, index=None, source=None, accumulate=False, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([put_op, put_out_op], locals())
+    if out is not None:
+        return invoke(put_out_op, input, index, source, accumulate, out)
+    try:
+        key_set = (input._key_set | index._key_set | source._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(put_op, input, index, source, accumulate)
+    return put_op.table[key_set](input, index, source, accumulate)
+
+
+def index_reduce(
+    input=None, dim=None, index=None, source=None, reduce=None, *, include_self=True, out=None, **numpy_names
+):
+    if numpy_names or dim is None or reduce is None:
+        return call_by_name([index_reduce_op, index_reduce_out_op], locals())
+    if out is not None:
+        return invoke(index_reduce_out_op, input, dim, index, source, reduce, include_self, out)
+    try:
+        key_set = (input._key_set | index._key_set | source._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(index_reduce_op, input, dim, index, source, reduce, include_self)
+    return index_reduce_op.table[key_set](input, dim, index, source, reduce, include_self)
+
+
 def take(input=None, index=None, *, out=None, **numpy_names):
     if numpy_names:
         return call_by_name([take_op, take_out_op], locals())
@@ -4376,6 +4444,7 @@ def nanmedian(*args, **kwargs):
             (
                 nanmedian_op,
                 nanmedian_dim_op,
+                nanmedian_out_op,
                 nanmedian_dim_values_op,
             ),
             args,
@@ -9084,6 +9153,39 @@ def tensor_eq_(self, other):
 Tensor.eq_ = tensor_eq_
 
 
+def tensor_is_nonzero(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(is_nonzero_op, self)
+    return is_nonzero_op.table[key_set](self)
+
+
+Tensor.is_nonzero = tensor_is_nonzero
+
+
+def tensor_is_same_size(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(is_same_size_op, self, other)
+    return is_same_size_op.table[key_set](self, other)
+
+
+Tensor.is_same_size = tensor_is_same_size
+
+
+def tensor_is_signed(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(is_signed_op, self)
+    return is_signed_op.table[key_set](self)
+
+
+Tensor.is_signed = tensor_is_signed
+
+
 def tensor_equal(self, other):
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
@@ -10931,19 +11033,6 @@ def tensor_gather(self, dim=None, index=None, *, sparse_grad=False, **numpy_name
 Tensor.gather = tensor_gather
 
 
-def tensor_take_along_dim(self, indices=None, dim=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([take_along_dim_op], locals())
-    try:
-        key_set = (self._key_set | indices._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(take_along_dim_op, self, indices, dim)
-    return take_along_dim_op.table[key_set](self, indices, dim)
-
-
-Tensor.take_along_dim = tensor_take_along_dim
-
-
 def tensor_index_add(self, dim=None, index=None, source=None, *, alpha=1, **numpy_names):
     if numpy_names or dim is None:
         return call_by_name([index_add_op], locals())
@@ -11306,6 +11395,19 @@ def tensor_log_softmax(self, dim=None, dtype=None, **numpy_names):
 
 
 Tensor.log_softmax = tensor_log_softmax
+
+
+def tensor_logcumsumexp(self, dim=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name([logcumsumexp_op], locals())
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(logcumsumexp_op, self, dim)
+    return logcumsumexp_op.table[key_set](self, dim)
+
+
+Tensor.logcumsumexp = tensor_logcumsumexp
 
 
 def tensor_logsumexp(self, dim=None, keepdim=False, **numpy_names):
@@ -11780,6 +11882,67 @@ def tensor_argwhere(self):
 
 
 Tensor.argwhere = tensor_argwhere
+
+
+def tensor_take_along_dim(self, indices=None, dim=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([take_along_dim_op], locals())
+    try:
+        key_set = (self._key_set | indices._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(take_along_dim_op, self, indices, dim)
+    return take_along_dim_op.table[key_set](self, indices, dim)
+
+
+Tensor.take_along_dim = tensor_take_along_dim
+
+
+def tensor_put_(self, index, source, accumulate=False):
+    try:
+        key_set = (self._key_set | index._key_set | source._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(put__op, self, index, source, accumulate)
+    return put__op.table[key_set](self, index, source, accumulate)
+
+
+Tensor.put_ = tensor_put_
+
+
+def tensor_put(self, index, source, accumulate=False):
+    try:
+        key_set = (self._key_set | index._key_set | source._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(put_op, self, index, source, accumulate)
+    return put_op.table[key_set](self, index, source, accumulate)
+
+
+Tensor.put = tensor_put
+
+
+def tensor_index_reduce(self, dim=None, index=None, source=None, reduce=None, *, include_self=True, **numpy_names):
+    if numpy_names or dim is None or reduce is None:
+        return call_by_name([index_reduce_op], locals())
+    try:
+        key_set = (self._key_set | index._key_set | source._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(index_reduce_op, self, dim, index, source, reduce, include_self)
+    return index_reduce_op.table[key_set](self, dim, index, source, reduce, include_self)
+
+
+Tensor.index_reduce = tensor_index_reduce
+
+
+def tensor_index_reduce_(self, dim=None, index=None, source=None, reduce=None, *, include_self=True, **numpy_names):
+    if numpy_names or dim is None or reduce is None:
+        return call_by_name([index_reduce__op], locals())
+    try:
+        key_set = (self._key_set | index._key_set | source._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(index_reduce__op, self, dim, index, source, reduce, include_self)
+    return index_reduce__op.table[key_set](self, dim, index, source, reduce, include_self)
+
+
+Tensor.index_reduce_ = tensor_index_reduce_
 
 
 def tensor_take(self, index):
@@ -13901,6 +14064,9 @@ eq_Tensor_op = declare("eq.Tensor(Tensor self, Tensor other) -> Tensor")
 eq__Tensor_op = declare("eq_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")
 eq_Tensor_out_op = declare("eq.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)")
 eq_Scalar_op = declare("eq.Scalar(Tensor self, Scalar other) -> Tensor")
+is_nonzero_op = declare("is_nonzero(Tensor self) -> bool")
+is_same_size_op = declare("is_same_size(Tensor self, Tensor other) -> bool")
+is_signed_op = declare("is_signed(Tensor self) -> bool")
 equal_op = declare("equal(Tensor self, Tensor other) -> bool")
 erf_op = declare("erf(Tensor self) -> Tensor")
 erf__op = declare("erf_(Tensor(a!) self) -> Tensor(a!)")
@@ -14252,10 +14418,6 @@ gather_op = declare("gather(Tensor self, int dim, Tensor index, *, bool sparse_g
 gather_out_op = declare(
     "gather.out(Tensor self, int dim, Tensor index, *, bool sparse_grad=False, Tensor(a!) out) -> Tensor(a!)"
 )
-take_along_dim_op = declare("take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor")
-take_along_dim_out_op = declare(
-    "take_along_dim.out(Tensor self, Tensor indices, int? dim=None, *, Tensor(a!) out) -> Tensor(a!)"
-)
 index_Tensor_op = declare("index.Tensor(Tensor self, Tensor?[] indices) -> Tensor")
 index_add_op = declare("index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor")
 index_add__op = declare(
@@ -14357,6 +14519,8 @@ log_softmax_int_op = declare("log_softmax.int(Tensor self, int dim, ScalarType? 
 log_softmax_int_out_op = declare(
     "log_softmax.int_out(Tensor self, int dim, ScalarType? dtype=None, *, Tensor(a!) out) -> Tensor(a!)"
 )
+logcumsumexp_op = declare("logcumsumexp(Tensor self, int dim) -> Tensor")
+logcumsumexp_out_op = declare("logcumsumexp.out(Tensor self, int dim, *, Tensor(a!) out) -> Tensor(a!)")
 logsumexp_op = declare("logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor")
 logsumexp_out_op = declare(
     "logsumexp.out(Tensor self, int[1] dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)"
@@ -14556,6 +14720,24 @@ flipud_op = declare("flipud(Tensor self) -> Tensor")
 rot90_op = declare("rot90(Tensor self, int k=1, int[] dims=[0,1]) -> Tensor")
 ravel_op = declare("ravel(Tensor(a) self) -> Tensor(a)")
 argwhere_op = declare("argwhere(Tensor self) -> Tensor")
+take_along_dim_op = declare("take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor")
+take_along_dim_out_op = declare(
+    "take_along_dim.out(Tensor self, Tensor indices, int? dim=None, *, Tensor(a!) out) -> Tensor(a!)"
+)
+put__op = declare("put_(Tensor(a!) self, Tensor index, Tensor source, bool accumulate=False) -> Tensor(a!)")
+put_op = declare("put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor")
+put_out_op = declare(
+    "put.out(Tensor self, Tensor index, Tensor source, bool accumulate=False, *, Tensor(a!) out) -> Tensor(a!)"
+)
+index_reduce_op = declare(
+    "index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor"
+)
+index_reduce_out_op = declare(
+    "index_reduce.out(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True, Tensor(a!) out) -> Tensor(a!)"
+)
+index_reduce__op = declare(
+    "index_reduce_(Tensor(a!) self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor(a!)"
+)
 take_op = declare("take(Tensor self, Tensor index) -> Tensor")
 take_out_op = declare("take.out(Tensor self, Tensor index, *, Tensor(a!) out) -> Tensor(a!)")
 tensor_split_tensor_indices_or_sections_op = declare(
@@ -14639,6 +14821,7 @@ median_dim_values_op = declare(
     "median.dim_values(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"
 )
 nanmedian_op = declare("nanmedian(Tensor self) -> Tensor")
+nanmedian_out_op = declare("nanmedian.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
 nanmedian_dim_op = declare("nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)")
 nanmedian_dim_values_op = declare(
     "nanmedian.dim_values(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"

@@ -472,6 +472,9 @@ def elu(
 ) -> Tensor: ...
 def elu_(input: Tensor, alpha: Number = 1, scale: Number = 1, input_scale: Number = 1) -> Tensor: ...
 def eq(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor: ...
+def is_nonzero(input: Tensor) -> _bool: ...
+def is_same_size(input: Tensor, other: Tensor) -> _bool: ...
+def is_signed(input: Tensor) -> _bool: ...
 def equal(input: Tensor, other: Tensor) -> _bool: ...
 def erf(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def erf_(input: Tensor) -> Tensor: ...
@@ -735,7 +738,6 @@ def flip(input: Tensor, dims: Sequence[_int]) -> Tensor: ...
 def gather(
     input: Tensor, dim: _int, index: Tensor, *, sparse_grad: _bool = False, out: Tensor | None = None
 ) -> Tensor: ...
-def take_along_dim(input: Tensor, indices: Tensor, dim: _int | None = None, *, out: Tensor | None = None) -> Tensor: ...
 def index(input: Tensor, indices: Sequence[Tensor | None]) -> Tensor: ...
 def index_add(
     input: Tensor, dim: _int, index: Tensor, source: Tensor, *, alpha: Number = 1, out: Tensor | None = None
@@ -799,6 +801,7 @@ def argmax(input: Tensor, dim: _int | None = None, keepdim: _bool = False, *, ou
 def argmin(input: Tensor, dim: _int | None = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor: ...
 def cumsum(input: Tensor, dim: _int, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor: ...
 def log_softmax(input: Tensor, dim: _int, dtype: _dtype | None = None, *, out: Tensor | None = None) -> Tensor: ...
+def logcumsumexp(input: Tensor, dim: _int, *, out: Tensor | None = None) -> Tensor: ...
 def logsumexp(
     input: Tensor, dim: _int | Sequence[_int], keepdim: _bool = False, *, out: Tensor | None = None
 ) -> Tensor: ...
@@ -1049,6 +1052,20 @@ def flipud(input: Tensor) -> Tensor: ...
 def rot90(input: Tensor, k: _int = 1, dims: Sequence[_int] = (0, 1)) -> Tensor: ...
 def ravel(input: Tensor) -> Tensor: ...
 def argwhere(input: Tensor) -> Tensor: ...
+def take_along_dim(input: Tensor, indices: Tensor, dim: _int | None = None, *, out: Tensor | None = None) -> Tensor: ...
+def put(
+    input: Tensor, index: Tensor, source: Tensor, accumulate: _bool = False, *, out: Tensor | None = None
+) -> Tensor: ...
+def index_reduce(
+    input: Tensor,
+    dim: _int,
+    index: Tensor,
+    source: Tensor,
+    reduce: _str,
+    *,
+    include_self: _bool = True,
+    out: Tensor | None = None,
+) -> Tensor: ...
 def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 @overload
 def tensor_split(input: Tensor, tensor_indices_or_sections: Tensor, dim: _int = 0) -> tuple[Tensor, ...]: ...
@@ -1137,7 +1154,7 @@ def median(
     input: Tensor, dim: _int, keepdim: _bool = False, *, out: tuple[Tensor, Tensor] | None = None
 ) -> return_types.median: ...
 @overload
-def nanmedian(input: Tensor) -> Tensor: ...
+def nanmedian(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 @overload
 def nanmedian(
     input: Tensor, dim: _int, keepdim: _bool = False, *, out: tuple[Tensor, Tensor] | None = None
@@ -2660,6 +2677,9 @@ eq_Tensor_op: OpOverload
 eq__Tensor_op: OpOverload
 eq_Tensor_out_op: OpOverload
 eq_Scalar_op: OpOverload
+is_nonzero_op: OpOverload
+is_same_size_op: OpOverload
+is_signed_op: OpOverload
 equal_op: OpOverload
 erf_op: OpOverload
 erf__op: OpOverload
@@ -2977,8 +2997,6 @@ embedding_renorm__op: OpOverload
 flip_op: OpOverload
 gather_op: OpOverload
 gather_out_op: OpOverload
-take_along_dim_op: OpOverload
-take_along_dim_out_op: OpOverload
 index_Tensor_op: OpOverload
 index_add_op: OpOverload
 index_add__op: OpOverload
@@ -3048,6 +3066,8 @@ cumsum__op: OpOverload
 cumsum_out_op: OpOverload
 log_softmax_int_op: OpOverload
 log_softmax_int_out_op: OpOverload
+logcumsumexp_op: OpOverload
+logcumsumexp_out_op: OpOverload
 logsumexp_op: OpOverload
 logsumexp_out_op: OpOverload
 max_op: OpOverload
@@ -3169,6 +3189,14 @@ flipud_op: OpOverload
 rot90_op: OpOverload
 ravel_op: OpOverload
 argwhere_op: OpOverload
+take_along_dim_op: OpOverload
+take_along_dim_out_op: OpOverload
+put__op: OpOverload
+put_op: OpOverload
+put_out_op: OpOverload
+index_reduce_op: OpOverload
+index_reduce_out_op: OpOverload
+index_reduce__op: OpOverload
 take_op: OpOverload
 take_out_op: OpOverload
 tensor_split_tensor_indices_or_sections_op: OpOverload
@@ -3222,6 +3250,7 @@ median_op: OpOverload
 median_dim_op: OpOverload
 median_dim_values_op: OpOverload
 nanmedian_op: OpOverload
+nanmedian_out_op: OpOverload
 nanmedian_dim_op: OpOverload
 nanmedian_dim_values_op: OpOverload
 quantile_op: OpOverload

@@ -471,6 +471,9 @@ implement("eq.Tensor_out", CPU=pointwise.eq.out, Meta=pointwise.eq.out)
 implement(
     "eq.Scalar", CPU=lambda self, other: functions.eq(self, other), Meta=lambda self, other: functions.eq(self, other)
 )
+implement("is_nonzero", CompositeImplicitAutograd=lambda self: bool(self))
+implement("is_same_size", CompositeExplicitAutograd=lambda self, other: self.shape == other.shape)
+implement("is_signed", CompositeImplicitAutograd=lambda self: self.dtype.is_signed)
 implement("equal", CPU=lambda self, other: self.shape == other.shape and bool(np.all(self._array == other._array)))
 implement("erf", CPU=elementary.erf.functional, Meta=elementary.erf.on_meta)
 implement("erf_", CPU=elementary.erf.inplace, Meta=elementary.erf.inplace)
@@ -908,13 +911,6 @@ implement("embedding_renorm_", CPU=gather_scatter.embedding_renorm_, Meta=gather
 implement("flip", CPU=gather_scatter.flip, Meta=gather_scatter.flip)
 implement("gather", CPU=gather_scatter.gather.functional, Meta=gather_scatter.gather.on_meta)
 implement("gather.out", CPU=gather_scatter.gather.out, Meta=gather_scatter.gather.out)
-implement("take_along_dim", CompositeImplicitAutograd=gather_scatter.take_along_dim)
-implement(
-    "take_along_dim.out",
-    CompositeImplicitAutograd=lambda self, indices, dim, out: structured.write_out(
-        invoke(functions.take_along_dim_op, self, indices, dim), [self, indices, dim], out, casts=False
-    ),
-)
 implement("index.Tensor", CPU=gather_scatter.index, Meta=gather_scatter.index)
 implement("index_add", CPU=gather_scatter.index_add.functional, Meta=gather_scatter.index_add.on_meta)
 implement("index_add_", CPU=gather_scatter.index_add.inplace, Meta=gather_scatter.index_add.inplace)
@@ -1009,6 +1005,13 @@ implement(
     "log_softmax.int_out",
     CompositeExplicitAutograd=lambda self, dim, dtype, out: functions._log_softmax(
         reductions.to_dtype(self, dtype), dim, False, out=out
+    ),
+)
+implement("logcumsumexp", CPU=reductions.logcumsumexp)
+implement(
+    "logcumsumexp.out",
+    CPU=lambda self, dim, out: structured.write_out(
+        invoke(functions.logcumsumexp_op, self, dim), [self, dim], out, casts=False
     ),
 )
 implement("logsumexp", CPU=reductions.logsumexp_dim.functional, Meta=reductions.logsumexp_dim.on_meta)
@@ -1168,33 +1171,38 @@ implement(
 implement("cumprod", CPU=reductions.cumprod.functional, Meta=reductions.cumprod.on_meta)
 implement("cumprod_", CPU=reductions.cumprod.inplace, Meta=reductions.cumprod.inplace)
 implement("cumprod.out", CPU=reductions.cumprod.out, Meta=reductions.cumprod.out)
-implement("_local_scalar_dense", CompositeExplicitAutograd=lambda self: self.item())
+implement("_local_scalar_dense", CompositeExplicitAutograd=lambda self: creation.local_scalar_dense(self))
 implement("cummax", CompositeExplicitAutograd=lambda self, dim: reductions.running(self, dim, np.maximum))
 implement(
     "cummax.out",
     CompositeExplicitAutograd=lambda self, dim, values, indices: structured.write_out(
-        invoke(functions.cummax_op, self, dim), [self, dim], values, indices, casts=False
+        invoke(functions.cummax_op, self, dim), [self, dim], values, indices, casts=False, name="cummax"
     ),
 )
 implement("cummin", CompositeExplicitAutograd=lambda self, dim: reductions.running(self, dim, np.minimum))
 implement(
     "cummin.out",
     CompositeExplicitAutograd=lambda self, dim, values, indices: structured.write_out(
-        invoke(functions.cummin_op, self, dim), [self, dim], values, indices, casts=False
+        invoke(functions.cummin_op, self, dim), [self, dim], values, indices, casts=False, name="cummin"
     ),
 )
 implement("kthvalue", CompositeExplicitAutograd=sorting.kthvalue)
 implement(
     "kthvalue.values",
     CompositeExplicitAutograd=lambda self, k, dim, keepdim, values, indices: structured.write_out(
-        invoke(functions.kthvalue_op, self, k, dim, keepdim), [self, k, dim, keepdim], values, indices, casts=False
+        invoke(functions.kthvalue_op, self, k, dim, keepdim),
+        [self, k, dim, keepdim],
+        values,
+        indices,
+        casts=False,
+        name="kthvalue",
     ),
 )
 implement("mode", CompositeExplicitAutograd=sorting.mode)
 implement(
     "mode.values",
     CompositeExplicitAutograd=lambda self, dim, keepdim, values, indices: structured.write_out(
-        invoke(functions.mode_op, self, dim, keepdim), [self, dim, keepdim], values, indices, casts=False
+        invoke(functions.mode_op, self, dim, keepdim), [self, dim, keepdim], values, indices, casts=False, name="mode"
     ),
 )
 implement("nansum", CompositeExplicitAutograd=reductions.nansum)
@@ -1220,7 +1228,7 @@ implement(
 implement(
     "aminmax.out",
     CompositeExplicitAutograd=lambda self, dim, keepdim, min, max: structured.write_out(
-        invoke(functions.aminmax_op, self, dim, keepdim), [self, dim, keepdim], min, max, casts=False
+        invoke(functions.aminmax_op, self, dim, keepdim), [self, dim, keepdim], min, max, casts=False, name="aminmax"
     ),
 )
 implement(
@@ -1380,6 +1388,45 @@ implement("flipud", CompositeImplicitAutograd=gather_scatter.flipud)
 implement("rot90", CompositeExplicitAutograd=gather_scatter.rot90)
 implement("ravel", CompositeImplicitAutograd=lambda self: self.contiguous().view(-1))
 implement("argwhere", CompositeImplicitAutograd=lambda self: self.nonzero())
+implement("take_along_dim", CompositeImplicitAutograd=gather_scatter.take_along_dim)
+implement(
+    "take_along_dim.out",
+    CompositeImplicitAutograd=lambda self, indices, dim, out: structured.write_out(
+        invoke(functions.take_along_dim_op, self, indices, dim), [self, indices, dim], out, casts=False
+    ),
+)
+implement("put_", CompositeImplicitAutograd=gather_scatter.put_)
+implement(
+    "put",
+    CompositeImplicitAutograd=lambda self, index, source, accumulate: self.clone().put_(index, source, accumulate),
+)
+implement(
+    "put.out",
+    CompositeImplicitAutograd=lambda self, index, source, accumulate, out: structured.write_out(
+        invoke(functions.put_op, self, index, source, accumulate), [self, index, source, accumulate], out, casts=False
+    ),
+)
+implement(
+    "index_reduce",
+    CompositeImplicitAutograd=lambda self, dim, index, source, reduce, include_self: self.scatter_reduce(
+        dim, gather_scatter.expanded_index(self, dim, index, source, reduce), source, reduce, include_self=include_self
+    ),
+)
+implement(
+    "index_reduce.out",
+    CompositeImplicitAutograd=lambda self, dim, index, source, reduce, include_self, out: structured.write_out(
+        invoke(functions.index_reduce_op, self, dim, index, source, reduce, include_self),
+        [self, dim, index, source, reduce, include_self],
+        out,
+        casts=False,
+    ),
+)
+implement(
+    "index_reduce_",
+    CompositeImplicitAutograd=lambda self, dim, index, source, reduce, include_self: self.scatter_reduce_(
+        dim, gather_scatter.expanded_index(self, dim, index, source, reduce), source, reduce, include_self=include_self
+    ),
+)
 implement(
     "take",
     CompositeExplicitAutograd=lambda self, index: (
@@ -1524,6 +1571,11 @@ implement("median", CPU=sorting.median, Meta=sorting.median)
 implement("median.dim", CompositeExplicitAutograd=sorting.median_dim)
 implement("median.dim_values", CPU=sorting.median_dim_out, Meta=sorting.median_dim_out)
 implement("nanmedian", CPU=sorting.nanmedian, Meta=sorting.nanmedian)
+implement(
+    "nanmedian.out",
+    CPU=lambda self, out: structured.write_out(invoke(functions.nanmedian_op, self), [self], out, casts=False),
+    Meta=lambda self, out: structured.write_out(invoke(functions.nanmedian_op, self), [self], out, casts=False),
+)
 implement("nanmedian.dim", CompositeExplicitAutograd=sorting.nanmedian_dim)
 implement("nanmedian.dim_values", CPU=sorting.nanmedian_dim_out, Meta=sorting.nanmedian_dim_out)
 implement(

@@ -5,7 +5,7 @@ In PyTorch: `aten/src/ATen/native/TensorFactories.cpp` and, for Python data, `to
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial, reduce
 from operator import index
 from typing import Any
@@ -572,6 +572,37 @@ def typed_storage(self: Tensor) -> TypedStorage:
     return TypedStorage(wrap_storage=self._storage, dtype=self.dtype)
 
 
+def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
+    """Set each element to the function of it and of that of the other tensor. Source: `torch/csrc/utils/tensor_apply.cpp`."""
+    return _apply_callable("map_", self, [tensor], callable)
+
+
+def map2_(self: Tensor, x: Tensor, y: Tensor, callable: Callable[[Any, Any, Any], Any]) -> Tensor:
+    return _apply_callable("map2_", self, [x, y], callable)
+
+
+def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
+    return _apply_callable("apply_", self, [], callable)
+
+
+def _apply_callable(name: str, self: Tensor, others: Sequence[Tensor], callable: Callable) -> Tensor:
+    if any(x.requires_grad for x in (self, *others)):
+        raise RuntimeError("Can't call apply_() on Variable that requires grad. Use var.detach().apply_() instead.")
+    for x in others:
+        if x.dtype is not self.dtype:
+            raise TypeError(f"{name}() only accepts tensors of one dtype, and got {self.dtype} and {x.dtype}")
+    values = [x.expand(self.shape)._array.reshape(-1).tolist() for x in (self, *others)]
+    self._array[...] = np.array([callable(*each) for each in zip(*values)], self.dtype.numpy).reshape(self.shape)
+    self._storage.version += 1
+    return self
+
+
+def local_scalar_dense(self: Tensor) -> Scalar:
+    if self.numel() == 0:
+        raise RuntimeError("_local_scalar_dense: Empty tensor not supported")
+    return self.item()
+
+
 def set_(
     self: Tensor,
     source: Tensor | TypedStorage | UntypedStorage | None = None,
@@ -619,7 +650,10 @@ def storage_type(self: Tensor) -> Any:
 
 add_attributes(
     __array_wrap__=array_wrap,
+    apply_=apply_,
     is_set_to=is_set_to,
+    map2_=map2_,
+    map_=map_,
     set_=set_,
     storage_type=storage_type,
     _base_tensor_ctor=base_tensor_ctor,

@@ -857,3 +857,45 @@ def take_along_dim(self: Tensor, indices: Tensor, dim: int | None) -> Tensor:
     indices = functions.where(indices < 0, indices + self.shape[dim], indices)
     wide = [x.expand([*sizes[:dim], x.shape[dim], *sizes[dim + 1 :]]) for x in (self, indices)]
     return wide[0].gather(dim, wide[1])
+
+
+def put_(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
+    """Write the elements of `source` to the positions `index` of the flattened tensor.
+    Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `put_`."""
+    if index.numel() != source.numel():
+        raise RuntimeError(
+            "put_(): Expected source and index to have the same number of elements, but got source.numel() = "
+            f"{source.numel()}, index.numel() = {index.numel()}"
+        )
+    if index.dtype is not int64:
+        raise RuntimeError(f"put_(): Expected a long tensor for index, but got {index.dtype.type_name}")
+    if source.dtype is not self.dtype:
+        problem = "put_(): self and source expected to have the same dtype, but got"
+        raise RuntimeError(f"{problem} self.dtype = {self.dtype.type_name} and source.dtype = {source.dtype.type_name}")
+    flat = index.reshape(-1)
+    outside = flat[(flat < -self.numel()) | (flat >= self.numel())]
+    if outside.numel():
+        where = f"index {outside[0].item()} on a tensor of {self.numel()} elements."
+        raise IndexError(f"out of range: tried to access {where}")
+    flat, positions = flat % max(self.numel(), 1), []
+    for size in reversed(self.shape):
+        positions.insert(0, flat % max(size, 1))
+        flat = flat.div(max(size, 1), rounding_mode="floor")
+    target = self if self.dim() else self.unsqueeze(0)
+    target.index_put_(positions or [flat], source.reshape(-1), accumulate)
+    return self
+
+
+def expanded_index(self: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str) -> Tensor:
+    """The index of `index_reduce` as that of `scatter_reduce`.
+    Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `index_reduce_func_impl`."""
+    if reduce not in ("prod", "mean", "amax", "amin"):
+        raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
+    dim = wrap_dim(dim, self.dim())
+    if index.dim() > 1 or index.numel() != (source.size(dim) if source.dim() else 1):
+        raise RuntimeError(
+            "index_reduce_(): Number of indices should be equal to self.size(dim)"
+            if index.dim() < 2
+            else "index_reduce_(): Index is supposed to be a vector"
+        )
+    return index.reshape([-1 if d == dim else 1 for d in range(source.dim())]).expand(source.shape)

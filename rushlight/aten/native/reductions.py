@@ -657,6 +657,12 @@ def accumulated(self: Tensor, dim: int, function: np.ufunc) -> Tensor:
     return wrap_contiguous(np.array(array.reshape(self.shape), self.dtype.numpy, order="C"), self.dtype)
 
 
+def logcumsumexp(self: Tensor, dim: int) -> Tensor:
+    if not self.dtype.is_floating_point:
+        raise NotImplementedError(f"\"logcumsumexp_out_cpu\" not implemented for '{self.dtype.type_name}'")
+    return accumulated(self, dim, np.logaddexp)
+
+
 def running(self: Tensor, dim: int, function: np.ufunc) -> tuple[Tensor, Tensor]:
     """The largest or the smallest element so far, and the last index of it. Source: `ReduceOps.cpp`, `cummax_helper_cpu`."""
     values = accumulated(self, dim, function)

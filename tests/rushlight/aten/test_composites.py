@@ -1,75 +1,51 @@
-"""Composite operators call others through the dispatcher: a mode sees the same calls on both frameworks."""
-
-import warnings
+"""Quantiles, medians without NaN, running log-sums of exponentials, and indexing by flat positions, as in torch."""
 
 import pytest
-import torch
+from both import agree
 from sweep import in_one_test
-from torch.utils._python_dispatch import TorchDispatchMode
 
-import rushlight as rl
-
-
-def calls(xp, program):
-    """Return the operators that reach a mode, which is below autograd; without overloads, because torch has more of them."""
-    seen = []
-
-    class Watch(TorchDispatchMode if xp is torch else rl.dispatch.DispatchMode):
-        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-            seen.append(func.overloadpacket.__name__)
-            return func(*args, **(kwargs or {}))
-
-    x = xp.arange(12, dtype=xp.float32).view(3, 4)
-    target = xp.tensor([0, 3, 1])
-    weight = xp.ones(4)
-    with warnings.catch_warnings(), Watch():
-        warnings.simplefilter("ignore")
-        program(xp, xp.nn.functional, x, target, weight)
-    return seen
-
-
-PROGRAMS = {
-    "chunk": lambda xp, F, x, t, w: x.chunk(2, 1),
-    "chunk of nothing": lambda xp, F, x, t, w: x.narrow(1, 0, 0).chunk(2, 1),
-    "split": lambda xp, F, x, t, w: x.split(2),
-    "split in sizes": lambda xp, F, x, t, w: x.split([1, 2]),
-    "narrow": lambda xp, F, x, t, w: x.narrow(0, 1, 2),
-    "movedim": lambda xp, F, x, t, w: x.movedim(0, 1),
-    "unflatten": lambda xp, F, x, t, w: x.unflatten(1, (2, 2)),
-    "mT": lambda xp, F, x, t, w: x.mT,
-    "T": lambda xp, F, x, t, w: x.T,
-    "view_as": lambda xp, F, x, t, w: x.view_as(x),
-    "expand_as": lambda xp, F, x, t, w: w.expand_as(x),
-    "broadcast_to": lambda xp, F, x, t, w: xp.broadcast_to(w, (2, 4)),
-    "broadcast_tensors": lambda xp, F, x, t, w: xp.broadcast_tensors(w, x),
-    "contiguous": lambda xp, F, x, t, w: x.t().contiguous(),
-    "contiguous already": lambda xp, F, x, t, w: x.contiguous(),
-    "to": lambda xp, F, x, t, w: x.to(xp.float64),
-    "to as it is": lambda xp, F, x, t, w: x.to("cpu", xp.float32),
-    "type_as": lambda xp, F, x, t, w: x.type_as(t),
-    "cast": lambda xp, F, x, t, w: x.double(),
-    "stack": lambda xp, F, x, t, w: xp.stack([x, x]),
-    "tile": lambda xp, F, x, t, w: x.tile((2,)),
-    "embedding": lambda xp, F, x, t, w: F.embedding(t, x.t()),
-    "dropout": lambda xp, F, x, t, w: F.dropout(x, 0.5),
-    "dropout of all": lambda xp, F, x, t, w: F.dropout(x, 1.0),
-    "conv1d": lambda xp, F, x, t, w: F.conv1d(x, xp.ones(2, 3, 2)),
-    "conv2d same": lambda xp, F, x, t, w: F.conv2d(x.view(1, 3, 2, 2), xp.ones(2, 3, 2, 1), padding="same"),
-    "max_pool2d": lambda xp, F, x, t, w: F.max_pool2d(x[None], 2),
-    "adaptive_avg_pool2d": lambda xp, F, x, t, w: F.adaptive_avg_pool2d(x[None], 2),
-    "adaptive_avg_pool2d to one": lambda xp, F, x, t, w: F.adaptive_avg_pool2d(x[None], 1),
-    "pad": lambda xp, F, x, t, w: F.pad(x, (1, -1)),
-    "pad by reflection": lambda xp, F, x, t, w: F.pad(x, (1, 1), "reflect"),
-    "pad around": lambda xp, F, x, t, w: F.pad(x, (1, -1), "circular"),
-    "nll_loss": lambda xp, F, x, t, w: F.nll_loss(x, t),
-    "nll_loss of pictures": lambda xp, F, x, t, w: F.nll_loss(x.view(1, 3, 2, 2), xp.zeros(1, 2, 2, dtype=xp.int64)),
-    "cross_entropy": lambda xp, F, x, t, w: F.cross_entropy(x, t, w),
-    "mse_loss": lambda xp, F, x, t, w: F.mse_loss(x, x),
-    "l1_loss": lambda xp, F, x, t, w: F.l1_loss(x, x),
-}
+TEXTS = """
+x.nanmedian(), xp.nanmedian(i), xp.nanmedian(xp.tensor([]))
+x[::2].nanmedian(1), xp.nanmedian(x, 0, True).values
+z.nanmedian().backward(); z.grad
+xp.quantile(y, 0.3), y.quantile(q, 1), y.quantile(q, 0, True), y.quantile(0.3, keepdim=True)
+[xp.nanquantile(x, q, 1, interpolation=how) for how in ("linear", "lower", "higher", "midpoint", "nearest")]
+[xp.quantile(x, 0.4, 0, interpolation=how) for how in ("linear", "lower", "higher", "midpoint", "nearest")]
+xp.tensor(3.0).quantile(0.2), xp.tensor(3.0).quantile(q, 0)
+z.quantile(0.4).backward(); z.grad
+y.quantile(2.0)
+y.quantile(0.5, interpolation="x")
+i.quantile(0.5)
+y.logcumsumexp(1).log2().round(decimals=3), xp.logcumsumexp(xp.tensor([-inf, -inf, 0, inf, nan, 1]), 0), xp.tensor(2.0).logcumsumexp(0)
+xp.logcumsumexp(i, 0)
+xp.autograd.gradcheck(lambda x: x.logcumsumexp(0), xp.tensor([0.5, -2.0, 3.0], dtype=xp.float64, requires_grad=True))
+y.take_along_dim(i.view(1, 2), 1), y.take_along_dim(i.view(1, 2)), xp.take_along_dim(y, y.argsort(1, True), 1)
+y.take_along_dim(i, 1)
+y.take_along_dim(i.view(1, 2).int(), 1)
+y.put(xp.tensor([0, -1, 5]), xp.tensor([9.0, 8, 7])), y.t().put(xp.tensor([1, 1]), xp.tensor([9.0, 8]), accumulate=True)
+w = y.clone(); w.t().put_(xp.tensor([[1]]), xp.tensor([[9.0]])), w, xp.tensor(3.0).put(xp.tensor([0]), xp.tensor([7.0]))
+y.put(xp.tensor([99]), xp.tensor([1.0]))
+y.put(xp.tensor([9]), xp.tensor([1]))
+[y.index_reduce(0, xp.tensor([0, 2, 0]), y + 1, how, include_self=own) for how in ("prod", "mean", "amax") for own in (True, False)]
+y.clone().index_reduce_(1, xp.tensor([0, 0]), y[:, :2] * 2, "amin")
+y.index_reduce(0, xp.tensor([0, 2, 0]), y, "sum")
+xp.tensor(2).is_nonzero(), y.is_same_size(x), y.is_signed(), xp.is_signed(xp.tensor(1, dtype=xp.uint8))
+xp.tensor([]).is_nonzero()
+y.clone().map_(y, lambda a, b: a * b), y.clone().map2_(y, y[0], lambda a, b, c: a + b - c), y.clone().apply_(lambda a: -a)
+z.apply_(abs)
+"""
 
 
 @in_one_test
-@pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
-def test_a_mode_sees_the_operators_that_it_sees_in_torch(program):
-    assert calls(rl, program) == calls(torch, program)
+@pytest.mark.parametrize("text", TEXTS.strip().splitlines())
+def test_it_is_as_in_torch(text):
+    def program(xp):
+        inf, nan = float("inf"), float("nan")
+        names = {"xp": xp, "inf": inf, "nan": nan, "y": xp.arange(12.0).view(3, 4), "i": xp.tensor([2, 0])}
+        names["x"] = xp.tensor([[3.0, 1, nan, 2], [nan, nan, nan, nan], [5, 4, -inf, inf]])
+        names |= {"q": xp.tensor([0.0, 0.5, 1.0]), "z": xp.tensor([0.1, 5, -3, 2], requires_grad=True)}
+        *statements, last = text.split("; ")
+        exec("\n".join(statements), names)
+        return eval(last, names)
+
+    agree(program)

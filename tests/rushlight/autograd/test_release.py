@@ -170,7 +170,51 @@ def a_gradient_of_batch_norm_in_evaluation(xp, weight):
     return grad.requires_grad, grad, xp.autograd.grad(grad.sum(), x, allow_unused=True)[0]
 
 
+def a_write_to_a_saved_tensor(xp, part):
+    x = xp.arange(4.0).requires_grad_()
+    with xp.autograd.graph.allow_mutation_on_saved_tensors() as context:
+        y = x.clone()
+        z = (y**2).sum()
+        (y[:2] if part else y).sin_()
+        counts = [len(context.cloned)]
+        z.backward()
+        counts.append(len(context.cloned))
+        later = (y**2).sum()
+    try:
+        later.backward()
+    except AssertionError as error:
+        return counts, x.grad, str(error)[:60]
+
+
+def callbacks_of_a_pass(xp):
+    log = []
+
+    def first():
+        log.append(("first", x.grad is None))
+        xp.autograd.Variable._execution_engine.queue_callback(lambda: log.append("second"))
+
+    def queue(ctx, grad):
+        xp.autograd.Variable._execution_engine.queue_callback(first)
+        return grad
+
+    x = xp.ones(2, requires_grad=True)
+    function(xp, lambda ctx, x: x * 2, queue)(x).sum().backward()
+    return log
+
+
+def a_hook_asks_which_nodes_run(xp):
+    x, w = xp.ones(2, requires_grad=True), xp.ones(2, requires_grad=True)
+    y, log = x * w, []
+    nodes = [y.grad_fn, *(node for node, _ in y.grad_fn.next_functions)]
+    y.register_hook(lambda grad: log.append([xp._C._will_engine_execute_node(node) for node in nodes]))
+    y.sum().backward(inputs=(x,), retain_graph=True)
+    y.sum().backward()
+    return log, xp._C._current_graph_task_id()
+
+
 PROGRAMS = [
+    (a_write_to_a_saved_tensor, True), (a_write_to_a_saved_tensor, False), (callbacks_of_a_pass,),
+    (a_hook_asks_which_nodes_run,),
     (a_function_that_saves_what_it_wrote_to, True), (a_function_that_saves_what_it_wrote_to, False),
     (a_checkpoint_that_stops_early,),
     (saved_tensors_that_go_at_the_first_access, True), (saved_tensors_that_go_at_the_first_access, False),
