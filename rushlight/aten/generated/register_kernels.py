@@ -1395,14 +1395,14 @@ implement(
         invoke(functions.take_along_dim_op, self, indices, dim), [self, indices, dim], out, casts=False
     ),
 )
-implement("put_", CompositeImplicitAutograd=gather_scatter.put_)
+implement("put_", CPU=gather_scatter.put_)
 implement(
     "put",
-    CompositeImplicitAutograd=lambda self, index, source, accumulate: self.clone().put_(index, source, accumulate),
+    CompositeExplicitAutograd=lambda self, index, source, accumulate: self.clone().put_(index, source, accumulate),
 )
 implement(
     "put.out",
-    CompositeImplicitAutograd=lambda self, index, source, accumulate, out: structured.write_out(
+    CompositeExplicitAutograd=lambda self, index, source, accumulate, out: structured.write_out(
         invoke(functions.put_op, self, index, source, accumulate), [self, index, source, accumulate], out, casts=False
     ),
 )

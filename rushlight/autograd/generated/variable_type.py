@@ -91,41 +91,41 @@ from rushlight.aten.generated.functions import (
     pixel_shuffle_op, pixel_shuffle_out_op, pixel_unshuffle_op, pixel_unshuffle_out_op, polygamma__op, polygamma_op,
     polygamma_out_op, pow_Scalar_op, pow_Scalar_out_op, pow_Tensor_Scalar_op, pow_Tensor_Scalar_out_op,
     pow_Tensor_Tensor_op, pow_Tensor_Tensor_out_op, pow__Scalar_op, pow__Tensor_op, prod_dim_int_op, prod_int_out_op,
-    prod_op, prod_out_op, rad2deg__op, rad2deg_op, rad2deg_out_op, rand_out_op, randint_generator_out_op,
-    randint_low_generator_out_op, randint_low_out_op, randint_out_op, random__from_op, random__op, random__to_op,
-    random_from_op, random_op, random_to_op, randperm_generator_out_op, randperm_out_op, reciprocal__op, reciprocal_op,
-    reciprocal_out_op, reflection_pad1d_backward_grad_input_op, reflection_pad1d_backward_op, reflection_pad1d_op,
-    reflection_pad1d_out_op, reflection_pad2d_backward_grad_input_op, reflection_pad2d_backward_op, reflection_pad2d_op,
-    reflection_pad2d_out_op, reflection_pad3d_backward_grad_input_op, reflection_pad3d_backward_op, reflection_pad3d_op,
-    reflection_pad3d_out_op, relu__op, relu_op, remainder_Scalar_op, remainder_Scalar_out_op, remainder_Tensor_op,
-    remainder_Tensor_out_op, remainder__Scalar_op, remainder__Tensor_op, renorm__op, renorm_op, renorm_out_op,
-    repeat_interleave_Tensor_op, repeat_op, replication_pad1d_backward_grad_input_op, replication_pad1d_backward_op,
-    replication_pad1d_op, replication_pad1d_out_op, replication_pad2d_backward_grad_input_op,
-    replication_pad2d_backward_op, replication_pad2d_op, replication_pad2d_out_op,
-    replication_pad3d_backward_grad_input_op, replication_pad3d_backward_op, replication_pad3d_op,
-    replication_pad3d_out_op, resize__op, roll_op, rot90_op, round__decimals_op, round__op, round_decimals_op,
-    round_decimals_out_op, round_op, round_out_op, rrelu_with_noise__op, rrelu_with_noise_backward_op,
-    rrelu_with_noise_op, rsqrt__op, rsqrt_op, rsqrt_out_op, rsub_Scalar_op, rsub_Tensor_op, scatter__reduce_op,
-    scatter__src_op, scatter__value_op, scatter__value_reduce_op, scatter_add__op, scatter_add_op, scatter_add_out_op,
-    scatter_reduce__two_op, scatter_reduce_op, scatter_reduce_out_op, scatter_reduce_two_op, scatter_reduce_two_out_op,
-    scatter_src_op, scatter_src_out_op, scatter_value_op, scatter_value_out_op, scatter_value_reduce_op,
-    scatter_value_reduce_out_op, select_backward_op, select_int_op, select_scatter_op, sgn__op, sgn_op, sgn_out_op,
-    sigmoid__op, sigmoid_backward_grad_input_op, sigmoid_backward_op, sigmoid_op, sigmoid_out_op, sign__op, sign_op,
-    sign_out_op, signbit_out_op, silu__op, silu_backward_grad_input_op, silu_backward_op, silu_op, silu_out_op, sin__op,
-    sin_op, sin_out_op, sinc__op, sinc_op, sinc_out_op, sinh__op, sinh_op, sinh_out_op, slice_Tensor_op,
-    slice_backward_op, slice_scatter_op, smooth_l1_loss_backward_grad_input_op, smooth_l1_loss_backward_op,
-    smooth_l1_loss_op, smooth_l1_loss_out_op, soft_margin_loss_op, soft_margin_loss_out_op, softmax_int_out_op,
-    softplus_backward_grad_input_op, softplus_backward_op, softplus_op, softplus_out_op, softshrink_backward_op,
-    softshrink_op, softshrink_out_op, sort_op, sort_stable_op, sort_values_op, sort_values_stable_op, split_Tensor_op,
-    split_with_sizes_op, sqrt__op, sqrt_op, sqrt_out_op, squeeze__dim_op, squeeze__dims_op, squeeze__op, squeeze_dim_op,
-    squeeze_dims_op, squeeze_op, stack_op, stack_out_op, std_correction_op, std_correction_out_op,
-    std_mean_correction_op, sub_Scalar_op, sub_Tensor_op, sub__Tensor_op, sub_out_op, sum_IntList_out_op,
-    sum_dim_IntList_op, sum_op, sum_out_op, t__op, t_op, take_op, take_out_op, tan__op, tan_op, tan_out_op, tanh__op,
-    tanh_backward_grad_input_op, tanh_backward_op, tanh_op, tanh_out_op, threshold__op,
-    threshold_backward_grad_input_op, threshold_backward_op, threshold_op, threshold_out_op, topk_op, topk_values_op,
-    trace_op, transpose__op, transpose_int_op, tril__op, tril_op, tril_out_op, triu__op, triu_op, triu_out_op,
-    trunc__op, trunc_op, trunc_out_op, unbind_int_op, unfold_backward_op, unfold_op, uniform__op, uniform_op,
-    unique_consecutive_op, unique_dim_op, unsqueeze__op, unsqueeze_op, upsample_bicubic2d_backward_op,
+    prod_op, prod_out_op, put__op, put_op, put_out_op, rad2deg__op, rad2deg_op, rad2deg_out_op, rand_out_op,
+    randint_generator_out_op, randint_low_generator_out_op, randint_low_out_op, randint_out_op, random__from_op,
+    random__op, random__to_op, random_from_op, random_op, random_to_op, randperm_generator_out_op, randperm_out_op,
+    reciprocal__op, reciprocal_op, reciprocal_out_op, reflection_pad1d_backward_grad_input_op,
+    reflection_pad1d_backward_op, reflection_pad1d_op, reflection_pad1d_out_op, reflection_pad2d_backward_grad_input_op,
+    reflection_pad2d_backward_op, reflection_pad2d_op, reflection_pad2d_out_op, reflection_pad3d_backward_grad_input_op,
+    reflection_pad3d_backward_op, reflection_pad3d_op, reflection_pad3d_out_op, relu__op, relu_op, remainder_Scalar_op,
+    remainder_Scalar_out_op, remainder_Tensor_op, remainder_Tensor_out_op, remainder__Scalar_op, remainder__Tensor_op,
+    renorm__op, renorm_op, renorm_out_op, repeat_interleave_Tensor_op, repeat_op,
+    replication_pad1d_backward_grad_input_op, replication_pad1d_backward_op, replication_pad1d_op,
+    replication_pad1d_out_op, replication_pad2d_backward_grad_input_op, replication_pad2d_backward_op,
+    replication_pad2d_op, replication_pad2d_out_op, replication_pad3d_backward_grad_input_op,
+    replication_pad3d_backward_op, replication_pad3d_op, replication_pad3d_out_op, resize__op, roll_op, rot90_op,
+    round__decimals_op, round__op, round_decimals_op, round_decimals_out_op, round_op, round_out_op,
+    rrelu_with_noise__op, rrelu_with_noise_backward_op, rrelu_with_noise_op, rsqrt__op, rsqrt_op, rsqrt_out_op,
+    rsub_Scalar_op, rsub_Tensor_op, scatter__reduce_op, scatter__src_op, scatter__value_op, scatter__value_reduce_op,
+    scatter_add__op, scatter_add_op, scatter_add_out_op, scatter_reduce__two_op, scatter_reduce_op,
+    scatter_reduce_out_op, scatter_reduce_two_op, scatter_reduce_two_out_op, scatter_src_op, scatter_src_out_op,
+    scatter_value_op, scatter_value_out_op, scatter_value_reduce_op, scatter_value_reduce_out_op, select_backward_op,
+    select_int_op, select_scatter_op, sgn__op, sgn_op, sgn_out_op, sigmoid__op, sigmoid_backward_grad_input_op,
+    sigmoid_backward_op, sigmoid_op, sigmoid_out_op, sign__op, sign_op, sign_out_op, signbit_out_op, silu__op,
+    silu_backward_grad_input_op, silu_backward_op, silu_op, silu_out_op, sin__op, sin_op, sin_out_op, sinc__op, sinc_op,
+    sinc_out_op, sinh__op, sinh_op, sinh_out_op, slice_Tensor_op, slice_backward_op, slice_scatter_op,
+    smooth_l1_loss_backward_grad_input_op, smooth_l1_loss_backward_op, smooth_l1_loss_op, smooth_l1_loss_out_op,
+    soft_margin_loss_op, soft_margin_loss_out_op, softmax_int_out_op, softplus_backward_grad_input_op,
+    softplus_backward_op, softplus_op, softplus_out_op, softshrink_backward_op, softshrink_op, softshrink_out_op,
+    sort_op, sort_stable_op, sort_values_op, sort_values_stable_op, split_Tensor_op, split_with_sizes_op, sqrt__op,
+    sqrt_op, sqrt_out_op, squeeze__dim_op, squeeze__dims_op, squeeze__op, squeeze_dim_op, squeeze_dims_op, squeeze_op,
+    stack_op, stack_out_op, std_correction_op, std_correction_out_op, std_mean_correction_op, sub_Scalar_op,
+    sub_Tensor_op, sub__Tensor_op, sub_out_op, sum_IntList_out_op, sum_dim_IntList_op, sum_op, sum_out_op, t__op, t_op,
+    take_op, take_out_op, tan__op, tan_op, tan_out_op, tanh__op, tanh_backward_grad_input_op, tanh_backward_op, tanh_op,
+    tanh_out_op, threshold__op, threshold_backward_grad_input_op, threshold_backward_op, threshold_op, threshold_out_op,
+    topk_op, topk_values_op, trace_op, transpose__op, transpose_int_op, tril__op, tril_op, tril_out_op, triu__op,
+    triu_op, triu_out_op, trunc__op, trunc_op, trunc_out_op, unbind_int_op, unfold_backward_op, unfold_op, uniform__op,
+    uniform_op, unique_consecutive_op, unique_dim_op, unsqueeze__op, unsqueeze_op, upsample_bicubic2d_backward_op,
     upsample_bicubic2d_op, upsample_bicubic2d_out_op, upsample_bilinear2d_backward_op, upsample_bilinear2d_op,
     upsample_bilinear2d_out_op, upsample_linear1d_backward_op, upsample_linear1d_op, upsample_linear1d_out_op,
     upsample_nearest1d_backward_op, upsample_nearest1d_op, upsample_nearest1d_out_op, upsample_nearest2d_backward_op,
@@ -3227,6 +3227,33 @@ class CumsumBackward0(Node):
         return (
             grad if grad.dim() == 0 or grad.numel() <= 1 else grad.flip([node.dim]).cumsum(node.dim).flip([node.dim]),
         )
+
+
+class PutBackward0(Node):
+    saved_index = None
+    _saved_index, _raw_saved_index = tensor_getters("saved_index")
+    _saved_accumulate = value_getter("accumulate")
+    _saved_source_sym_sizes = value_getter("source_shape")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_index])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        index = unpack(node, node.saved_index) if edges[0].node or edges[1].node else None
+        return (
+            (grad if node.accumulate else grad.put(index, grad.new_zeros(node.source_info), False))
+            if edges[0].node
+            else None,
+            grad.take(index).reshape(node.source_shape) if edges[1].node else None,
+        )
+
+    def release_variables(node):
+        node.saved_index = None
+        node.released = True
 
 
 class LogcumsumexpBackward0(Node):
@@ -11085,6 +11112,41 @@ def cumsum_(key_set, self, dim, dtype):
     return result
 
 
+def put(key_set, self, index, source, accumulate):
+    if not local.grad_enabled or self._autograd is self._base is None and source._autograd is source._base is None:
+        return put_op.below[key_set](self, index, source, accumulate)
+    edges = [gradient_edge(self), gradient_edge(source)]
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, source]):
+        return put_op.below[key_set](self, index, source, accumulate)
+    node = PutBackward0()
+    node.next_edges = edges
+    node.source_info = source.shape
+    node.accumulate = accumulate
+    node.source_shape = source.shape
+    node.saved_index = save(index)
+    result = call_below(put_op.below[key_set], self, index, source, accumulate)
+    set_history(result, node)
+    return result
+
+
+def put_(key_set, self, index, source, accumulate):
+    if not local.grad_enabled or self._autograd is self._base is None and source._autograd is source._base is None:
+        return put__op.below[key_set](self, index, source, accumulate)
+    if not any_requires_grad([self, source]):
+        return put__op.below[key_set](self, index, source, accumulate)
+    check_inplace(self)
+    edges = [gradient_edge(self), gradient_edge(source)]
+    node = PutBackward0()
+    node.next_edges = edges
+    node.source_info = source.shape
+    node.accumulate = accumulate
+    node.source_shape = source.shape
+    node.saved_index = save(index)
+    result = call_below(put__op.below[key_set], self, index, source, accumulate)
+    rebase_history(self, node)
+    return result
+
+
 def logcumsumexp(key_set, self, dim):
     if not local.grad_enabled or self._autograd is self._base is None:
         return logcumsumexp_op.below[key_set](self, dim)
@@ -14494,34 +14556,34 @@ AUTOGRAD = {
     scatter_value, scatter__value_op: scatter__value, scatter_add_op: scatter_add, scatter_add__op: scatter_add_,
     stack_op: stack, tril_op: tril, tril__op: tril_, triu_op: triu, triu__op: triu_, pixel_shuffle_op: pixel_shuffle,
     pixel_unshuffle_op: pixel_unshuffle, _log_softmax_op: _log_softmax, _safe_softmax_op: _safe_softmax, _softmax_op:
-    _softmax, amax_op: amax, amin_op: amin, cumsum_op: cumsum, cumsum__op: cumsum_, logcumsumexp_op: logcumsumexp,
-    logsumexp_op: logsumexp, max_op: max, max_dim_op: max_dim, mean_op: mean, mean_dim_op: mean_dim, min_op: min,
-    min_dim_op: min_dim, prod_op: prod, prod_dim_int_op: prod_dim_int, std_correction_op: std_correction,
-    std_mean_correction_op: std_mean_correction, sum_op: sum, sum_dim_IntList_op: sum_dim_IntList, var_correction_op:
-    var_correction, var_mean_correction_op: var_mean_correction, cumprod_op: cumprod, cumprod__op: cumprod_, cummax_op:
-    cummax, cummin_op: cummin, kthvalue_op: kthvalue, mode_op: mode, nansum_op: nansum, aminmax_op: aminmax,
-    diag_embed_op: diag_embed, diagonal_copy_op: diagonal_copy, rot90_op: rot90, take_op: take, vdot_op: vdot, dist_op:
-    dist, addmv_op: addmv, addmv__op: addmv_, addr_op: addr, addr__op: addr_, renorm_op: renorm, renorm__op: renorm_,
-    linalg_cross_op: linalg_cross, index_copy_op: index_copy, index_copy__op: index_copy_, index_fill_int_Scalar_op:
-    index_fill_int_Scalar, index_fill__int_Scalar_op: index_fill__int_Scalar, index_fill_int_Tensor_op:
-    index_fill_int_Tensor, index_fill__int_Tensor_op: index_fill__int_Tensor, masked_scatter_op: masked_scatter,
-    masked_scatter__op: masked_scatter_, masked_scatter_backward_op: masked_scatter_backward, masked_select_op:
-    masked_select, scatter_reduce_two_op: scatter_reduce_two, scatter_reduce__two_op: scatter_reduce__two,
-    _linalg_svd_op: _linalg_svd, linalg_inv_ex_op: linalg_inv_ex, trace_op: trace, linalg_vector_norm_op:
-    linalg_vector_norm, norm_ScalarOpt_dim_op: norm_ScalarOpt_dim, _cdist_forward_op: _cdist_forward, median_op: median,
-    median_dim_op: median_dim, nanmedian_op: nanmedian, nanmedian_dim_op: nanmedian_dim, sort_op: sort, sort_stable_op:
-    sort_stable, topk_op: topk, unique_consecutive_op: unique_consecutive, unique_dim_op: unique_dim, _unique2_op:
-    _unique2, addmm_op: addmm, addmm__op: addmm_, baddbmm_op: baddbmm, baddbmm__op: baddbmm_, bmm_op: bmm, dot_op: dot,
-    mm_op: mm, mv_op: mv, convolution_op: convolution, convolution_backward_op: convolution_backward,
-    constant_pad_nd_op: constant_pad_nd, reflection_pad1d_op: reflection_pad1d, reflection_pad1d_backward_op:
-    reflection_pad1d_backward, reflection_pad2d_op: reflection_pad2d, reflection_pad2d_backward_op:
-    reflection_pad2d_backward, reflection_pad3d_op: reflection_pad3d, reflection_pad3d_backward_op:
-    reflection_pad3d_backward, replication_pad1d_op: replication_pad1d, replication_pad1d_backward_op:
-    replication_pad1d_backward, replication_pad2d_op: replication_pad2d, replication_pad2d_backward_op:
-    replication_pad2d_backward, replication_pad3d_op: replication_pad3d, replication_pad3d_backward_op:
-    replication_pad3d_backward, _adaptive_avg_pool2d_op: _adaptive_avg_pool2d, _adaptive_avg_pool2d_backward_op:
-    _adaptive_avg_pool2d_backward, avg_pool2d_op: avg_pool2d, avg_pool2d_backward_op: avg_pool2d_backward,
-    max_pool2d_with_indices_op: max_pool2d_with_indices, max_pool2d_with_indices_backward_op:
+    _softmax, amax_op: amax, amin_op: amin, cumsum_op: cumsum, cumsum__op: cumsum_, put_op: put, put__op: put_,
+    logcumsumexp_op: logcumsumexp, logsumexp_op: logsumexp, max_op: max, max_dim_op: max_dim, mean_op: mean,
+    mean_dim_op: mean_dim, min_op: min, min_dim_op: min_dim, prod_op: prod, prod_dim_int_op: prod_dim_int,
+    std_correction_op: std_correction, std_mean_correction_op: std_mean_correction, sum_op: sum, sum_dim_IntList_op:
+    sum_dim_IntList, var_correction_op: var_correction, var_mean_correction_op: var_mean_correction, cumprod_op:
+    cumprod, cumprod__op: cumprod_, cummax_op: cummax, cummin_op: cummin, kthvalue_op: kthvalue, mode_op: mode,
+    nansum_op: nansum, aminmax_op: aminmax, diag_embed_op: diag_embed, diagonal_copy_op: diagonal_copy, rot90_op: rot90,
+    take_op: take, vdot_op: vdot, dist_op: dist, addmv_op: addmv, addmv__op: addmv_, addr_op: addr, addr__op: addr_,
+    renorm_op: renorm, renorm__op: renorm_, linalg_cross_op: linalg_cross, index_copy_op: index_copy, index_copy__op:
+    index_copy_, index_fill_int_Scalar_op: index_fill_int_Scalar, index_fill__int_Scalar_op: index_fill__int_Scalar,
+    index_fill_int_Tensor_op: index_fill_int_Tensor, index_fill__int_Tensor_op: index_fill__int_Tensor,
+    masked_scatter_op: masked_scatter, masked_scatter__op: masked_scatter_, masked_scatter_backward_op:
+    masked_scatter_backward, masked_select_op: masked_select, scatter_reduce_two_op: scatter_reduce_two,
+    scatter_reduce__two_op: scatter_reduce__two, _linalg_svd_op: _linalg_svd, linalg_inv_ex_op: linalg_inv_ex, trace_op:
+    trace, linalg_vector_norm_op: linalg_vector_norm, norm_ScalarOpt_dim_op: norm_ScalarOpt_dim, _cdist_forward_op:
+    _cdist_forward, median_op: median, median_dim_op: median_dim, nanmedian_op: nanmedian, nanmedian_dim_op:
+    nanmedian_dim, sort_op: sort, sort_stable_op: sort_stable, topk_op: topk, unique_consecutive_op: unique_consecutive,
+    unique_dim_op: unique_dim, _unique2_op: _unique2, addmm_op: addmm, addmm__op: addmm_, baddbmm_op: baddbmm,
+    baddbmm__op: baddbmm_, bmm_op: bmm, dot_op: dot, mm_op: mm, mv_op: mv, convolution_op: convolution,
+    convolution_backward_op: convolution_backward, constant_pad_nd_op: constant_pad_nd, reflection_pad1d_op:
+    reflection_pad1d, reflection_pad1d_backward_op: reflection_pad1d_backward, reflection_pad2d_op: reflection_pad2d,
+    reflection_pad2d_backward_op: reflection_pad2d_backward, reflection_pad3d_op: reflection_pad3d,
+    reflection_pad3d_backward_op: reflection_pad3d_backward, replication_pad1d_op: replication_pad1d,
+    replication_pad1d_backward_op: replication_pad1d_backward, replication_pad2d_op: replication_pad2d,
+    replication_pad2d_backward_op: replication_pad2d_backward, replication_pad3d_op: replication_pad3d,
+    replication_pad3d_backward_op: replication_pad3d_backward, _adaptive_avg_pool2d_op: _adaptive_avg_pool2d,
+    _adaptive_avg_pool2d_backward_op: _adaptive_avg_pool2d_backward, avg_pool2d_op: avg_pool2d, avg_pool2d_backward_op:
+    avg_pool2d_backward, max_pool2d_with_indices_op: max_pool2d_with_indices, max_pool2d_with_indices_backward_op:
     max_pool2d_with_indices_backward, upsample_nearest1d_op: upsample_nearest1d, upsample_nearest1d_backward_op:
     upsample_nearest1d_backward, upsample_nearest2d_op: upsample_nearest2d, upsample_nearest2d_backward_op:
     upsample_nearest2d_backward, upsample_nearest3d_op: upsample_nearest3d, upsample_nearest3d_backward_op:
@@ -14582,7 +14644,7 @@ OUT = (
     mean_out_op, mean_dtype_out_op, min_unary_out_op, min_dim_min_op, prod_int_out_op, prod_out_op, softmax_int_out_op,
     std_correction_out_op, sum_IntList_out_op, sum_out_op, var_correction_out_op, cumprod_out_op, cummax_out_op,
     cummin_out_op, kthvalue_values_op, mode_values_op, nansum_out_op, aminmax_out_op, pixel_shuffle_out_op,
-    pixel_unshuffle_out_op, take_out_op, index_copy_out_op, masked_select_out_op, scatter_reduce_two_out_op,
+    pixel_unshuffle_out_op, put_out_op, take_out_op, index_copy_out_op, masked_select_out_op, scatter_reduce_two_out_op,
     linalg_vector_norm_out_op, median_dim_values_op, nanmedian_out_op, nanmedian_dim_values_op, sort_values_op,
     sort_values_stable_op, topk_values_op, addmm_out_op, baddbmm_out_op, bmm_out_op, dot_out_op, linear_out_op,
     mm_out_op, mv_out_op, addmv_out_op, addr_out_op, renorm_out_op, avg_pool2d_out_op,
@@ -14667,14 +14729,14 @@ WRITTEN = (
     max_dim_max_op, mean_out_op, mean_dtype_out_op, min_unary_out_op, min_dim_min_op, prod_int_out_op, prod_out_op,
     softmax_int_out_op, std_correction_out_op, sum_IntList_out_op, sum_out_op, var_correction_out_op, histc_out_op,
     cumprod__op, cumprod_out_op, cummax_out_op, cummin_out_op, kthvalue_values_op, mode_values_op, nansum_out_op,
-    aminmax_out_op, bucketize_Tensor_out_op, pixel_shuffle_out_op, pixel_unshuffle_out_op, take_out_op, index_copy__op,
-    index_copy_out_op, index_fill__int_Tensor_op, index_fill__int_Scalar_op, masked_scatter__op, masked_select_out_op,
-    nonzero_out_op, scatter_reduce__two_op, scatter_reduce_two_out_op, linalg_vector_norm_out_op, median_dim_values_op,
-    nanmedian_out_op, nanmedian_dim_values_op, sort_values_op, sort_values_stable_op, topk_values_op, addmm__op,
-    addmm_out_op, baddbmm__op, baddbmm_out_op, bmm_out_op, dot_out_op, linear_out_op, mm_out_op, mv_out_op, addmv__op,
-    addmv_out_op, addr__op, addr_out_op, renorm__op, renorm_out_op, avg_pool2d_out_op,
-    avg_pool2d_backward_grad_input_op, max_pool2d_with_indices_backward_grad_input_op, upsample_nearest1d_out_op,
-    upsample_nearest2d_out_op, upsample_nearest3d_out_op, _upsample_nearest_exact1d_out_op,
+    aminmax_out_op, bucketize_Tensor_out_op, pixel_shuffle_out_op, pixel_unshuffle_out_op, put__op, put_out_op,
+    take_out_op, index_copy__op, index_copy_out_op, index_fill__int_Tensor_op, index_fill__int_Scalar_op,
+    masked_scatter__op, masked_select_out_op, nonzero_out_op, scatter_reduce__two_op, scatter_reduce_two_out_op,
+    linalg_vector_norm_out_op, median_dim_values_op, nanmedian_out_op, nanmedian_dim_values_op, sort_values_op,
+    sort_values_stable_op, topk_values_op, addmm__op, addmm_out_op, baddbmm__op, baddbmm_out_op, bmm_out_op, dot_out_op,
+    linear_out_op, mm_out_op, mv_out_op, addmv__op, addmv_out_op, addr__op, addr_out_op, renorm__op, renorm_out_op,
+    avg_pool2d_out_op, avg_pool2d_backward_grad_input_op, max_pool2d_with_indices_backward_grad_input_op,
+    upsample_nearest1d_out_op, upsample_nearest2d_out_op, upsample_nearest3d_out_op, _upsample_nearest_exact1d_out_op,
     _upsample_nearest_exact2d_out_op, _upsample_nearest_exact3d_out_op, upsample_linear1d_out_op,
     upsample_bilinear2d_out_op, upsample_trilinear3d_out_op, upsample_bicubic2d_out_op, _upsample_bilinear2d_aa_out_op,
     _upsample_bicubic2d_aa_out_op, _upsample_lanczos2d_aa_out_op, affine_grid_generator_out_op, reflection_pad1d_out_op,
