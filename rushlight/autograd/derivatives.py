@@ -297,7 +297,7 @@ def layer_norm_backward(grad: Tensor, input: Tensor, normalized_shape, mean, rst
     return of_input, grad * normal, grad
 
 
-class InEvaluation(Node):
+class _InEvaluation(Node):
     """The history of a gradient in evaluation mode: it is no function of the input, but it requires grad as in PyTorch."""
 
     def name(self) -> str:
@@ -327,7 +327,7 @@ def batch_norm_backward(
         of_input = slope - slope.mean(dims, True) - normal * (slope * normal).mean(dims, True)
     of_input = of_input * rstd
     if local.grad_enabled and input.requires_grad and not of_input.requires_grad:
-        node = InEvaluation()
+        node = _InEvaluation()
         node.next_edges = [gradient_edge(input)]
         set_history(of_input, node)
     return of_input, (grad * normal).sum(dims), grad.sum(dims)

@@ -877,7 +877,7 @@ def put_(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
     if outside.numel():
         where = f"index {outside[0].item()} on a tensor of {self.numel()} elements."
         raise IndexError(f"out of range: tried to access {where}")
-    flat, positions = flat % max(self.numel(), 1), []
+    flat, positions = flat % max(self.numel(), 1), list[Tensor]()
     for size in reversed(self.shape):
         positions.insert(0, flat % max(size, 1))
         flat = flat.div(max(size, 1), rounding_mode="floor")
