@@ -3230,29 +3230,30 @@ class CumsumBackward0(Node):
 
 
 class PutBackward0(Node):
-    saved_index = None
+    saved_index = saved_source = None
     _saved_index, _raw_saved_index = tensor_getters("saved_index")
+    _saved_source, _raw_saved_source = tensor_getters("saved_source")
     _saved_accumulate = value_getter("accumulate")
-    _saved_source_sym_sizes = value_getter("source_shape")
 
     def apply(node, grad):
         if grad is None:
-            unpack(node, [node.saved_index])
+            unpack(node, [node.saved_index, node.saved_source])
             return (
                 None,
                 None,
             )
         edges = node.next_edges
         index = unpack(node, node.saved_index) if edges[0].node or edges[1].node else None
+        source = unpack(node, node.saved_source) if edges[1].node else None
         return (
             (grad if node.accumulate else grad.put(index, grad.new_zeros(node.source_info), False))
             if edges[0].node
             else None,
-            grad.take(index).reshape(node.source_shape) if edges[1].node else None,
+            grad.take(index).reshape_as(source) if edges[1].node else None,
         )
 
     def release_variables(node):
-        node.saved_index = None
+        node.saved_index = node.saved_source = None
         node.released = True
 
 
@@ -11122,8 +11123,9 @@ def put(key_set, self, index, source, accumulate):
     node.next_edges = edges
     node.source_info = source.shape
     node.accumulate = accumulate
-    node.source_shape = source.shape
     node.saved_index = save(index)
+    if edges[1].node:
+        node.saved_source = save(source)
     result = call_below(put_op.below[key_set], self, index, source, accumulate)
     set_history(result, node)
     return result
@@ -11140,8 +11142,9 @@ def put_(key_set, self, index, source, accumulate):
     node.next_edges = edges
     node.source_info = source.shape
     node.accumulate = accumulate
-    node.source_shape = source.shape
     node.saved_index = save(index)
+    if edges[1].node:
+        node.saved_source = save(source)
     result = call_below(put__op.below[key_set], self, index, source, accumulate)
     rebase_history(self, node)
     return result
