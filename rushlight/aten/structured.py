@@ -391,6 +391,7 @@ def write_inplace(self: Tensor, result: Tensor) -> Tensor:
 DTYPE_PROBLEMS = {  # of operators whose kernels check the dtypes of `out` themselves: what they say of values and of indices
     "cummax": ("expected scalar_type {} but found {}",) * 2,
     "cummin": ("expected scalar_type {} but found {}",) * 2,
+    "logcumsumexp": ("expected scalar_type {} but found {}",),
     "mode": tuple(f"expected scalar type '{{}}' but got '{{}}' for {what} output" for what in ("values", "indices")),
     "kthvalue": ("output values must be of same type as input", "output indices must be of scalar type Long"),
 }

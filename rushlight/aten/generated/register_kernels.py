@@ -1011,7 +1011,7 @@ implement("logcumsumexp", CPU=reductions.logcumsumexp)
 implement(
     "logcumsumexp.out",
     CPU=lambda self, dim, out: structured.write_out(
-        invoke(functions.logcumsumexp_op, self, dim), [self, dim], out, casts=False
+        invoke(functions.logcumsumexp_op, self, dim), [self, dim], out, casts=False, name="logcumsumexp"
     ),
 )
 implement("logsumexp", CPU=reductions.logsumexp_dim.functional, Meta=reductions.logsumexp_dim.on_meta)

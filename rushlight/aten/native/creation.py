@@ -592,7 +592,11 @@ def _apply_callable(name: str, self: Tensor, others: Sequence[Tensor], callable:
         if x.dtype is not self.dtype:
             raise TypeError(f"{name}() only accepts tensors of one dtype, and got {self.dtype} and {x.dtype}")
     values = [x.expand(self.shape)._array.reshape(-1).tolist() for x in (self, *others)]
-    self._array[...] = np.array([callable(*each) for each in zip(*values)], self.dtype.numpy).reshape(self.shape)
+    results = [callable(*each) for each in zip(*values)]
+    for result in results:
+        if not isinstance(result, (int, float, np.generic)):
+            raise TypeError(f"must be real number, not {type(result).__name__}")
+    self._array[...] = np.array(results, self.dtype.numpy).reshape(self.shape)
     self._storage.version += 1
     return self
 

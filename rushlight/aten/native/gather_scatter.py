@@ -16,12 +16,19 @@ import numpy as np
 
 from rushlight.aten import strided
 from rushlight.aten.generated import functions
-from rushlight.aten.iterator import assert_no_partial_overlap, checked_convert, output_strides, refuse_overlap
+from rushlight.aten.iterator import (
+    assert_no_internal_overlap,
+    assert_no_partial_overlap,
+    checked_convert,
+    output_strides,
+    refuse_overlap,
+)
 from rushlight.aten.native.conversions import to_copy
 from rushlight.aten.native.creation import from_numpy
 from rushlight.aten.strided import META, Tensor, infer_size, strides_for, wrap_contiguous, wrap_dim, wrap_like
 from rushlight.aten.structured import Output, Structured, allocate, resize_output
 from rushlight.c10 import dispatch
+from rushlight.c10.context import context
 from rushlight.c10.dispatch import local
 from rushlight.c10.dtypes import REDUCED_FLOATING, Scalar, bool_, can_cast, common_dtype, int32, int64, intp, uint8
 from rushlight.c10.exception import warn
@@ -205,7 +212,8 @@ def index_select(self: Tensor, dim: int, index: Tensor, out: Tensor) -> None:
     array, indices = _at_least_1d(self), index._array.reshape(-1)
     if indices.size and (indices.min() < 0 or indices.max() >= array.shape[dim]):
         error = RuntimeError if self.dim() > 1 and self.numel() == 0 else IndexError  # as in PyTorch
-        raise error("index out of range in self")
+        problem = "INDICES element is out of DATA bounds" if error is RuntimeError else "index out of range in self"
+        raise error(problem)
     out._array[...] = np.take(array, indices.astype(np.intp, copy=False), dim).reshape(out.shape)
 
 
@@ -859,9 +867,23 @@ def take_along_dim(self: Tensor, indices: Tensor, dim: int | None) -> Tensor:
     return wide[0].gather(dim, wide[1])
 
 
+def alert_not_deterministic(name: str) -> None:
+    """Refuse an operator, or warn of it, if algorithms must be deterministic. Source: `aten/src/ATen/Context.cpp`,
+    `Context::alertNotDeterministic`."""
+    if context.deterministic_algorithms:
+        problem = f"{name} does not have a deterministic implementation, but you set 'torch.use_deterministic_algorithms(True)"
+        if not context.deterministic_algorithms_warn_only:
+            raise RuntimeError(f"{problem}'. Use `warn_only=True` to get a warning instead.")
+        warn(f"{problem}, warn_only=True)'.")
+
+
 def put_(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
     """Write the elements of `source` to the positions `index` of the flattened tensor.
     Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `put_`."""
+    assert_no_internal_overlap(self)
+    _assert_no_overlap(self, index, source)
+    if not accumulate:
+        alert_not_deterministic("put_")
     if index.numel() != source.numel():
         raise RuntimeError(
             "put_(): Expected source and index to have the same number of elements, but got source.numel() = "

@@ -665,6 +665,9 @@ def logcumsumexp(self: Tensor, dim: int) -> Tensor:
 
 def running(self: Tensor, dim: int, function: np.ufunc) -> tuple[Tensor, Tensor]:
     """The largest or the smallest element so far, and the last index of it. Source: `ReduceOps.cpp`, `cummax_helper_cpu`."""
+    if not self.dim() and dim not in (-1, 0):
+        name = "cummax" if function is np.maximum else "cummin"
+        raise IndexError(f"{name}(): Expected reduction dim -1 or 0 for scalar but got {dim}")
     values = accumulated(self, dim, function)
     sizes = [-1] + [1] * max(self.dim() - 1 - wrap_dim(dim, self.dim()), 0)
     positions = functions.arange(self.size(dim) if self.dim() else 1).view(sizes)
