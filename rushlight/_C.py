@@ -45,7 +45,7 @@ def _current_graph_task_id() -> int:
 
 def _graph_task() -> GraphTask:
     if local.graph_task is None:
-        raise RuntimeError("this can only be asked while a backward pass is running")
+        raise RuntimeError("this should only be called during the backward pass")
     return local.graph_task
 
 

@@ -423,7 +423,11 @@ def adopt(self: Tensor, cls: Any) -> Tensor:
     if not issubclass(cls, Tensor):
         problem = "Creating a Tensor subclass from a class that does not inherit from Tensor is not possible."
         raise TypeError(f"{problem} Make sure your class inherits from Tensor.")
-    self.__class__ = cls
+    try:
+        self.__class__ = cls
+    except TypeError:  # it has slots
+        attributes, self = self.__dict__, Tensor.__new__(cls)
+        self.__dict__.update(attributes)
     if cls.__torch_dispatch__ is not disabled_torch_function_impl:
         self._key_set |= PYTHON
     if cls is not Tensor and cls.__torch_function__ is not disabled_torch_function_impl:

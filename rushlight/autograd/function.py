@@ -321,7 +321,7 @@ def once_differentiable(fn: Callable) -> Callable:
             return result
         outputs = result if isinstance(result, tuple) else (result,)
         problem = "trying to differentiate twice a function that was marked with @once_differentiable"
-        return delayed_error(problem, outputs)
+        return delayed_error(problem, [x if x is None else x.detach().requires_grad_() for x in outputs])
 
     return run
 
@@ -342,9 +342,8 @@ class Error(Node):
 def delayed_error(message: str, tensors: Sequence[Tensor | None]) -> tuple[Tensor | None, ...]:
     """The tensors with a history that raises in backward. Source: `torch/csrc/autograd/functions/basic_ops.cpp`, `DelayedError`."""
     node = Error(message)
-    inputs = [tensor if tensor is None else tensor.detach().requires_grad_() for tensor in tensors]
-    node.next_edges = [NO_EDGE if tensor is None else gradient_edge(tensor) for tensor in inputs]
-    outputs = tuple(tensor if tensor is None else functions.detach(tensor) for tensor in inputs)
+    node.next_edges = [NO_EDGE if tensor is None else gradient_edge(tensor) for tensor in tensors]
+    outputs = tuple(tensor if tensor is None else functions.detach(tensor) for tensor in tensors)
     for i, output in enumerate(outputs):
         node.input_metadata.append((None, None) if output is None else (output._sizes, output.dtype))
         if output is not None:

@@ -374,7 +374,8 @@ class SavedTensor:
                 self.view_node = weakref.ref(node)
             if not local.saved_tensors_hooks:
                 self.tensor = without_history(tensor)
-        self.history = self.tensor._autograd
+        # With hooks, the history would hold the node that holds this object.
+        self.history = None if local.saved_tensors_hooks else self.tensor._autograd
         if local.saved_tensors_hooks:
             self.register_hooks(*local.saved_tensors_hooks[-1], tensor)
 

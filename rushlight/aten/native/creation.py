@@ -639,6 +639,8 @@ def set_(
     self._sizes, self._strides = strided.size_of(size), strides
     self.forget_metadata()
     storage.version += 1
+    if self._autograd is not None:
+        self._autograd.accumulator = None  # a graph from now on has other sizes
     return self
 
 

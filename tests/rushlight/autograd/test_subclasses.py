@@ -36,6 +36,9 @@ def classes(xp, log):
     class Plain(xp.Tensor):
         pass
 
+    class Slotted(xp.Tensor):
+        __slots__ = ("extra",)
+
     class Disabled(xp.Tensor):
         __torch_function__ = xp._C._disabled_torch_function_impl
 
@@ -68,7 +71,7 @@ def classes(xp, log):
             log.append(str(func).rpartition(".")[0])
             return wrap(func(*map(unwrap, args), **(kwargs or {})))
 
-    return Logged, Plain, Disabled, Refusing, Wrapper
+    return Logged, Plain, Slotted, Disabled, Refusing, Wrapper
 
 
 TEXTS = """
@@ -77,6 +80,7 @@ x = m.as_subclass(Logged); y = x[0], x.split(1), x.reshape(-1).detach(), x.clone
 x = m.as_subclass(Logged); F.linear(x, xp.ones(3, 2)), [*log]
 Plain([1.0, 2.0]) * 2, xp.ones(2) * Plain([1.0, 2.0]), Plain(2).shape
 x = m.as_subclass(Plain).requires_grad_(); (x * x).sum().backward(); x, x.is_leaf, x * 2, xp.autograd.grad((x * x).sum(), x)
+x = m.as_subclass(Slotted); x.extra = 3; x * 2, x.extra, m
 m.as_subclass(Disabled) * 2, m.as_subclass(Disabled)
 m.as_subclass(Refusing) + 1
 m.as_subclass(Refusing).sum()
@@ -116,7 +120,7 @@ gradcheck(lambda x: x.exp() * x, Wrapper(m.double(), requires_grad=True))
 def test_a_program_shows_what_it_shows_on_torch(text):
     def program(xp):
         log = []
-        Logged, Plain, Disabled, Refusing, Wrapper = classes(xp, log)
+        Logged, Plain, Slotted, Disabled, Refusing, Wrapper = classes(xp, log)
         names = {**locals(), "F": xp.nn.functional, "A": xp.autograd.functional, "gradcheck": xp.autograd.gradcheck}
         names |= {"m": xp.tensor([[1.0, 2.0], [3.0, 4.0]])}
         *statements, last = text.split("; ")
