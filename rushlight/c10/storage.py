@@ -21,6 +21,7 @@ import numpy as np
 
 from rushlight.c10 import dtypes
 from rushlight.c10.dispatch import DispatchKey, local
+from rushlight.c10.exception import warn_once
 
 __all__ = ["Size", "TypedStorage", "UntypedStorage", "device", "layout"]
 
@@ -425,6 +426,10 @@ class TypedStorage:
         return "".join(f" {value}\n" for value in self.tolist()) + kind
 
 
+def warn_of_typed_storage() -> None:
+    warn_once("TypedStorage is deprecated: use x.untyped_storage()")
+
+
 class _LegacyStorageMeta(type):
     """The class of `FloatStorage` and its siblings, whose objects are typed storages of one dtype.
     Source: `torch/storage.py`, `_LegacyStorageMeta`."""
@@ -432,6 +437,7 @@ class _LegacyStorageMeta(type):
     dtype = property(lambda cls: cls._dtype)
 
     def __call__(cls, *args: Any, wrap_storage: UntypedStorage | None = None) -> TypedStorage:
+        warn_of_typed_storage()
         return TypedStorage(*args, wrap_storage=wrap_storage, dtype=cls.dtype)
 
     def __instancecheck__(cls, instance: object) -> bool:

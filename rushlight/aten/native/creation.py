@@ -31,7 +31,7 @@ from rushlight.c10.memory_formats import (
     preserve_format,
     suggest_memory_format,
 )  # fmt: skip
-from rushlight.c10.storage import Device, TypedStorage, UntypedStorage, _storage_classes, device
+from rushlight.c10.storage import Device, TypedStorage, UntypedStorage, _storage_classes, device, warn_of_typed_storage
 from rushlight.library import leaf
 
 __all__ = ["tensor", "as_tensor", "asarray", "from_numpy", "frombuffer", "set_default_tensor_type"]
@@ -568,7 +568,7 @@ def _share(array: np.ndarray) -> Tensor:
 
 
 def typed_storage(self: Tensor) -> TypedStorage:
-    warn_once("TypedStorage is deprecated: use x.untyped_storage()")
+    warn_of_typed_storage()
     return TypedStorage(wrap_storage=self._storage, dtype=self.dtype)
 
 
