@@ -1,8 +1,9 @@
 """`__torch_function__`: functions of rushlight check whether an argument is a proxy, or a tensor of a subclass that has one.
 
 In PyTorch every function first checks its arguments for `__torch_function__` (`torch/overrides.py`,
-`torch/csrc/utils/python_arg_parser.cpp`). Here this costs nothing until a recording starts or the first such tensor exists: then the code inside each function
-object is replaced by code that checks. So every reference to a function, in an alias or a table, is covered.
+`torch/csrc/utils/python_arg_parser.cpp`). Here this costs nothing until a recording starts, or the first such tensor exists: then
+the code inside each function object is replaced by code that checks. So every reference to a function, in an alias or a table, is
+covered.
 """
 
 import inspect
