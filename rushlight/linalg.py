@@ -1,6 +1,6 @@
 """Linear algebra, by torch's names: norms and singular values.
 
-In PyTorch: `torch/linalg/__init__.py`, `aten/src/ATen/native/LinearAlgebra.cpp`. Left out: decompositions and solvers.
+In PyTorch: `torch/linalg/__init__.py`, `aten/src/ATen/native/LinearAlgebra.cpp`. Left out: other decompositions.
 """
 
 from collections.abc import Sequence
@@ -10,9 +10,14 @@ from rushlight.aten.native.linear_algebra import _LinAlgError as LinAlgError
 from rushlight.aten.strided import Tensor
 from rushlight.c10.dtypes import Scalar, dtype
 
-__all__ = ["LinAlgError", "cross", "inv", "matrix_norm", "norm", "svdvals", "vector_norm"]
+__all__ = [
+    "LinAlgError", "cholesky", "cholesky_ex", "cross", "det", "inv", "matrix_norm", "norm", "solve", "solve_ex", "svdvals",
+    "vector_norm",
+]  # fmt: skip
 
-inv, cross, svdvals = functions.linalg_inv, functions.linalg_cross, functions.linalg_svdvals
+inv, det, cross, svdvals = functions.linalg_inv, functions.linalg_det, functions.linalg_cross, functions.linalg_svdvals
+solve, solve_ex = functions.linalg_solve, functions.linalg_solve_ex
+cholesky, cholesky_ex = functions.linalg_cholesky, functions.linalg_cholesky_ex
 vector_norm, matrix_norm = functions.linalg_vector_norm, functions.linalg_matrix_norm
 
 

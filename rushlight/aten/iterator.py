@@ -349,7 +349,8 @@ def plan(
     result = compute(*operands)
     is_ufunc = is_pointwise and isinstance(function, np.ufunc)
     is_new = is_ufunc or not any(np.may_share_memory(result, array) for array in arrays)
-    if is_ufunc and compute is function and strides == plain and is_narrow(sizes, arrays):
+    has_columns = compute is function and strides == plain and is_narrow(sizes, arrays)
+    if is_pointwise and isinstance(function, np.ufunc) and has_columns:
         run = partial(run_by_columns, function, sizes, dtype.numpy)
     elif is_new and has_layout(result, sizes, steps, dtype) and (is_ufunc or not is_pointwise or are_alike(arrays)):
         run = compute

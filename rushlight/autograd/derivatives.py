@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 from rushlight.aten.generated import functions
 from rushlight.aten.generated.functions import softplus, where, zeros_like  # noqa: F401
 from rushlight.aten.native import rnn
+from rushlight.aten.native.linear_algebra import is_vector_of_solve
 from rushlight.aten.strided import Tensor, storage_size, wrap_dim
 from rushlight.autograd.engine import grad as grad_of
 from rushlight.autograd.grad_mode import enable_grad
@@ -605,6 +606,31 @@ def add_gradient_of_mean(of_std: Tensor | None, grad: Tensor | None, self: Tenso
     sizes, count = self.shape, self.numel()
     of_mean = mean_backward(grad, sizes, dim, count, keepdim) if dim else div_scalar(grad.expand(sizes), count)
     return of_mean if of_std is None else of_std + of_mean
+
+
+def linalg_det_backward(grad: Tensor, A: Tensor, result: Tensor) -> Tensor:  # noqa: N803
+    """The gradient for a matrix whose determinant is 0 is 0. Source: `torch/csrc/autograd/FunctionsManual.cpp`,
+    `linalg_det_backward`."""
+    is_singular = (result == 0)[..., None, None]
+    inverse = functions.where(is_singular, functions.eye(A.shape[-1], dtype=A.dtype), A).inverse()
+    return (grad * result)[..., None, None] * inverse.mT
+
+
+def linalg_solve_backward(grad: Tensor, A: Tensor, B: Tensor, X: Tensor, left: bool) -> Tensor:  # noqa: N803
+    """The gradient of the matrices. Source: `torch/csrc/autograd/FunctionsManual.cpp`, `linalg_solve_backward`."""
+    of_B = functions.linalg_solve(A.mT, grad, left=left)  # noqa: N806
+    if is_vector_of_solve(A, B):
+        of_B, X = of_B.unsqueeze(-1), X.unsqueeze(-1)  # noqa: N806
+    return -(of_B @ X.mT if left else X.mT @ of_B).sum_to_size(A.shape)
+
+
+def cholesky_backward(grad: Tensor, L: Tensor, upper: bool) -> Tensor:  # noqa: N803
+    """Source: `torch/csrc/autograd/FunctionsManual.cpp`, `cholesky_backward`."""
+    grad, L = (grad.mT, L.mT) if upper else (grad, L)  # noqa: N806
+    phi = (L.mT @ grad).tril()
+    phi = phi - 0.5 * phi.diagonal(dim1=-2, dim2=-1).diag_embed()
+    both = functions.linalg_solve(L, functions.linalg_solve(L.mT, phi), left=False)
+    return 0.5 * (both + both.mT)
 
 
 def svd_backward(grads, full_matrices: bool, U: Tensor, S: Tensor, Vh: Tensor, k: int) -> Tensor:  # noqa: N803

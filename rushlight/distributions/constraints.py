@@ -6,6 +6,7 @@ In PyTorch: `torch/distributions/constraints.py`. Left out: those that no distri
 from collections.abc import Callable
 from typing import Any
 
+from rushlight.aten.generated.functions import linalg_cholesky_ex
 from rushlight.aten.strided import Tensor
 
 
@@ -57,4 +58,9 @@ real = _kind("Real", lambda self, x: x == x)()
 real_vector, positive, nonnegative = independent(real, 1), _Above(lower_bound=0.0), _AtLeast(lower_bound=0.0)
 unit_interval = interval(0.0, 1.0)
 boolean = _kind("Boolean", lambda self, x: (x == 0) | (x == 1), is_discrete=True)()
+_is_symmetric = lambda x: x.isclose(x.mT, atol=1e-6).all(-1).all(-1)  # noqa: E731
+positive_definite = _kind("PositiveDefinite", lambda self, x: _is_symmetric(x) & (linalg_cholesky_ex(x)[1] == 0), 2)()
+lower_cholesky = _kind(
+    "LowerCholesky", lambda self, x: (x.tril() == x).all(-1).all(-1) & (x.diagonal(dim1=-2, dim2=-1) > 0).all(-1), 2
+)()
 simplex = _kind("Simplex", lambda self, x: (x >= 0).all(-1) & ((x.sum(-1) - 1).abs() < 1e-6), 1)()

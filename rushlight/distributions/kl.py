@@ -6,8 +6,9 @@ Left out: divergences between different classes, and those of exponential famili
 import math
 from collections.abc import Callable
 
+from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor
-from rushlight.distributions import discrete, formulas, independent
+from rushlight.distributions import discrete, formulas, independent, multivariate
 from rushlight.distributions.distribution import Distribution, sum_rightmost
 from rushlight.nn import functional as F
 
@@ -58,6 +59,18 @@ def _independent(p, q):
     return sum_rightmost(kl_divergence(p.base_dist, q.base_dist), p.reinterpreted_batch_ndims)
 
 
+def _multivariate_normal(p, q):
+    if p.event_shape != q.event_shape:
+        raise ValueError(
+            "KL-divergence between two Multivariate Normals with different event shapes cannot be computed"
+        )
+    mine, theirs = p.scale_tril, q.scale_tril
+    logs = (theirs.diagonal(dim1=-2, dim2=-1).log() - mine.diagonal(dim1=-2, dim2=-1).log()).sum(-1)
+    spread = functions.linalg_solve(theirs, mine).pow(2).sum((-2, -1))
+    distance = functions.linalg_solve(theirs, (q.loc - p.loc).unsqueeze(-1)).pow(2).sum((-2, -1))
+    return logs + 0.5 * (spread + distance - p.event_shape[0])
+
+
 FORMULAS: dict[type, Callable[..., Tensor]] = {
     discrete.Bernoulli: _bernoulli,
     discrete.Categorical: _categorical,
@@ -71,5 +84,6 @@ FORMULAS: dict[type, Callable[..., Tensor]] = {
     formulas.Uniform: lambda p, q: ((q.high - q.low) / (p.high - p.low)).log().masked_fill(
         (q.low > p.low) | (q.high < p.high), math.inf),
     independent.Independent: _independent,
+    multivariate.MultivariateNormal: _multivariate_normal,
 }  # fmt: skip
 KL.update({(kind, kind): formula for kind, formula in FORMULAS.items()})

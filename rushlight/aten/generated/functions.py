@@ -32,24 +32,24 @@ __all__ = [
     "bitwise_right_shift", "bitwise_xor", "bmm", "broadcast_to", "bucketize", "cat", "ceil", "ceil_", "celu", "celu_",
     "channel_shuffle", "chunk", "clamp", "clamp_", "clamp_max", "clamp_max_", "clamp_min", "clamp_min_", "clip",
     "clip_", "clone", "column_stack", "concat", "concatenate", "conj", "conj_physical", "constant_pad_nd", "conv1d",
-    "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "convolution", "copysign", "cos",
-    "cos_", "cosh", "cosh_", "cosine_embedding_loss", "cosine_similarity", "count_nonzero", "cross", "ctc_loss",
-    "cummax", "cummin", "cumprod", "cumsum", "deg2rad", "deg2rad_", "detach", "diag", "diag_embed", "diagflat",
-    "diagonal", "diagonal_copy", "diagonal_scatter", "diff", "digamma", "dist", "div", "divide", "dot", "dropout",
-    "dropout_", "dsplit", "dstack", "embedding", "embedding_renorm_", "empty", "empty_like", "empty_strided", "eq",
-    "equal", "erf", "erf_", "erfc", "erfc_", "erfinv", "exp", "exp2", "exp2_", "exp_", "expand_copy", "expm1", "expm1_",
-    "eye", "fake_quantize_per_channel_affine", "fake_quantize_per_tensor_affine", "feature_alpha_dropout",
-    "feature_alpha_dropout_", "feature_dropout", "feature_dropout_", "fill", "fill_", "fix", "fix_", "flatten", "flip",
-    "fliplr", "flipud", "float_power", "floor", "floor_", "floor_divide", "fmax", "fmin", "fmod", "frac", "frac_",
-    "full", "full_like", "gather", "gcd", "gcd_", "ge", "ger", "greater", "greater_equal", "group_norm", "gru",
-    "gru_cell", "gt", "hardshrink", "heaviside", "hinge_embedding_loss", "histc", "histogram", "hsplit", "hstack",
-    "hypot", "index_add", "index_copy", "index_fill", "index_put", "index_put_", "index_reduce", "index_select",
-    "inner", "instance_norm", "inverse", "is_nonzero", "is_same_size", "is_signed", "isclose", "isfinite", "isin",
-    "isinf", "isnan", "isneginf", "isposinf", "isreal", "kl_div", "kron", "kthvalue", "layer_norm", "lcm", "lcm_",
-    "ldexp", "ldexp_", "le", "lerp", "less", "less_equal", "lgamma", "linspace", "log", "log10", "log10_", "log1p",
-    "log1p_", "log2", "log2_", "log_", "log_softmax", "logaddexp", "logaddexp2", "logcumsumexp", "logical_and",
-    "logical_not", "logical_or", "logical_xor", "logit", "logit_", "logsumexp", "lstm", "lstm_cell", "lt",
-    "margin_ranking_loss", "masked_fill", "masked_scatter", "masked_select", "matmul", "max", "max_pool1d",
+    "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "convolution", "copysign",
+    "corrcoef", "cos", "cos_", "cosh", "cosh_", "cosine_embedding_loss", "cosine_similarity", "count_nonzero", "cov",
+    "cross", "ctc_loss", "cummax", "cummin", "cumprod", "cumsum", "deg2rad", "deg2rad_", "det", "detach", "diag",
+    "diag_embed", "diagflat", "diagonal", "diagonal_copy", "diagonal_scatter", "diff", "digamma", "dist", "div",
+    "divide", "dot", "dropout", "dropout_", "dsplit", "dstack", "embedding", "embedding_renorm_", "empty", "empty_like",
+    "empty_strided", "eq", "equal", "erf", "erf_", "erfc", "erfc_", "erfinv", "exp", "exp2", "exp2_", "exp_",
+    "expand_copy", "expm1", "expm1_", "eye", "fake_quantize_per_channel_affine", "fake_quantize_per_tensor_affine",
+    "feature_alpha_dropout", "feature_alpha_dropout_", "feature_dropout", "feature_dropout_", "fill", "fill_", "fix",
+    "fix_", "flatten", "flip", "fliplr", "flipud", "float_power", "floor", "floor_", "floor_divide", "fmax", "fmin",
+    "fmod", "frac", "frac_", "full", "full_like", "gather", "gcd", "gcd_", "ge", "ger", "greater", "greater_equal",
+    "group_norm", "gru", "gru_cell", "gt", "hardshrink", "heaviside", "hinge_embedding_loss", "histc", "histogram",
+    "hsplit", "hstack", "hypot", "index_add", "index_copy", "index_fill", "index_put", "index_put_", "index_reduce",
+    "index_select", "inner", "instance_norm", "inverse", "is_nonzero", "is_same_size", "is_signed", "isclose",
+    "isfinite", "isin", "isinf", "isnan", "isneginf", "isposinf", "isreal", "kl_div", "kron", "kthvalue", "layer_norm",
+    "lcm", "lcm_", "ldexp", "ldexp_", "le", "lerp", "less", "less_equal", "lgamma", "linspace", "log", "log10",
+    "log10_", "log1p", "log1p_", "log2", "log2_", "log_", "log_softmax", "logaddexp", "logaddexp2", "logcumsumexp",
+    "logical_and", "logical_not", "logical_or", "logical_xor", "logit", "logit_", "logsumexp", "lstm", "lstm_cell",
+    "lt", "margin_ranking_loss", "masked_fill", "masked_scatter", "masked_select", "matmul", "max", "max_pool1d",
     "max_pool1d_with_indices", "max_pool2d", "maximum", "mean", "median", "min", "minimum", "mm", "mode", "moveaxis",
     "movedim", "msort", "mul", "multinomial", "multiply", "mv", "mvlgamma", "nan_to_num", "nan_to_num_", "nanmean",
     "nanmedian", "nanquantile", "nansum", "narrow", "narrow_copy", "native_batch_norm", "native_channel_shuffle", "ne",
@@ -4369,6 +4369,89 @@ def linalg_inv(A):
     except AttributeError:
         return invoke(linalg_inv_op, A)
     return linalg_inv_op.table[key_set](A)
+
+
+def linalg_det(A):
+    try:
+        key_set = (A._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(linalg_det_op, A)
+    return linalg_det_op.table[key_set](A)
+
+
+def det(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([det_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(det_op, input)
+    return det_op.table[key_set](input)
+
+
+def linalg_solve_ex(A, B, *, left=True, check_errors=False):
+    try:
+        key_set = (A._key_set | B._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return return_types.named(return_types.linalg_solve_ex, invoke(linalg_solve_ex_op, A, B, left, check_errors))
+    return return_types.named(return_types.linalg_solve_ex, linalg_solve_ex_op.table[key_set](A, B, left, check_errors))
+
+
+def linalg_solve(A, B, *, left=True):
+    try:
+        key_set = (A._key_set | B._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(linalg_solve_op, A, B, left)
+    return linalg_solve_op.table[key_set](A, B, left)
+
+
+def linalg_cholesky_ex(input=None, *, upper=False, check_errors=False, **numpy_names):
+    if numpy_names:
+        return return_types.named(return_types.linalg_cholesky_ex, call_by_name([linalg_cholesky_ex_op], locals()))
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return return_types.named(
+            return_types.linalg_cholesky_ex, invoke(linalg_cholesky_ex_op, input, upper, check_errors)
+        )
+    return return_types.named(
+        return_types.linalg_cholesky_ex, linalg_cholesky_ex_op.table[key_set](input, upper, check_errors)
+    )
+
+
+def linalg_cholesky(input=None, *, upper=False, **numpy_names):
+    if numpy_names:
+        return call_by_name([linalg_cholesky_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(linalg_cholesky_op, input, upper)
+    return linalg_cholesky_op.table[key_set](input, upper)
+
+
+def cov(input=None, *, correction=1, fweights=None, aweights=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([cov_op], locals())
+    try:
+        key_set = (
+            input._key_set
+            | (0 if fweights is None else fweights._key_set)
+            | (0 if aweights is None else aweights._key_set)
+            | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(cov_op, input, correction, fweights, aweights)
+    return cov_op.table[key_set](input, correction, fweights, aweights)
+
+
+def corrcoef(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([corrcoef_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(corrcoef_op, input)
+    return corrcoef_op.table[key_set](input)
 
 
 def inverse(input=None, **numpy_names):
@@ -12160,6 +12243,44 @@ def tensor_scatter_reduce_(self, dim=None, index=None, src=None, reduce=None, *,
 Tensor.scatter_reduce_ = tensor_scatter_reduce_
 
 
+def tensor_det(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(det_op, self)
+    return det_op.table[key_set](self)
+
+
+Tensor.det = tensor_det
+
+
+def tensor_cov(self, *, correction=1, fweights=None, aweights=None):
+    try:
+        key_set = (
+            self._key_set
+            | (0 if fweights is None else fweights._key_set)
+            | (0 if aweights is None else aweights._key_set)
+            | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(cov_op, self, correction, fweights, aweights)
+    return cov_op.table[key_set](self, correction, fweights, aweights)
+
+
+Tensor.cov = tensor_cov
+
+
+def tensor_corrcoef(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(corrcoef_op, self)
+    return corrcoef_op.table[key_set](self)
+
+
+Tensor.corrcoef = tensor_corrcoef
+
+
 def tensor_inverse(self):
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
@@ -13746,6 +13867,8 @@ return_types.define("aminmax", ("min", "max"))
 return_types.define("aminmax_out", ("min", "max"))
 return_types.define("_linalg_svd", ("U", "S", "Vh"))
 return_types.define("linalg_inv_ex", ("inverse", "info"))
+return_types.define("linalg_solve_ex", ("result", "info"))
+return_types.define("linalg_cholesky_ex", ("L", "info"))
 return_types.define("median", ("values", "indices"))
 return_types.define("median_out", ("values", "indices"))
 return_types.define("nanmedian", ("values", "indices"))
@@ -14803,6 +14926,18 @@ _linalg_svd_op = declare(
 )
 linalg_inv_ex_op = declare("linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)")
 linalg_inv_op = declare("linalg_inv(Tensor A) -> Tensor")
+linalg_det_op = declare("linalg_det(Tensor A) -> Tensor")
+det_op = declare("det(Tensor self) -> Tensor")
+linalg_solve_ex_op = declare(
+    "linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor result, Tensor info)"
+)
+linalg_solve_op = declare("linalg_solve(Tensor A, Tensor B, *, bool left=True) -> Tensor")
+linalg_cholesky_ex_op = declare(
+    "linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)"
+)
+linalg_cholesky_op = declare("linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor")
+cov_op = declare("cov(Tensor self, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None) -> Tensor")
+corrcoef_op = declare("corrcoef(Tensor self) -> Tensor")
 inverse_op = declare("inverse(Tensor self) -> Tensor")
 trace_op = declare("trace(Tensor self) -> Tensor")
 linalg_svdvals_op = declare("linalg_svdvals(Tensor A, *, str? driver=None) -> Tensor")

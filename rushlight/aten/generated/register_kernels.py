@@ -1547,6 +1547,20 @@ implement("linalg_matrix_norm.str_ord_out", CompositeImplicitAutograd=linear_alg
 implement("_linalg_svd", CPU=linear_algebra.svd, Meta=linear_algebra.svd)
 implement("linalg_inv_ex", CPU=linear_algebra.inv_ex, Meta=linear_algebra.inv_ex)
 implement("linalg_inv", CompositeImplicitAutograd=lambda A: functions.linalg_inv_ex(A, check_errors=True)[0])
+implement("linalg_det", CPU=linear_algebra.det, Meta=linear_algebra.det)
+implement("det", CompositeImplicitAutograd=lambda self: functions.linalg_det(self))
+implement("linalg_solve_ex", CPU=linear_algebra.solve_ex, Meta=linear_algebra.solve_ex)
+implement(
+    "linalg_solve",
+    CompositeImplicitAutograd=lambda A, B, left: functions.linalg_solve_ex(A, B, left=left, check_errors=True)[0],
+)
+implement("linalg_cholesky_ex", CPU=linear_algebra.cholesky_ex, Meta=linear_algebra.cholesky_ex)
+implement(
+    "linalg_cholesky",
+    CompositeImplicitAutograd=lambda self, upper: functions.linalg_cholesky_ex(self, upper=upper, check_errors=True)[0],
+)
+implement("cov", CompositeImplicitAutograd=linear_algebra.cov)
+implement("corrcoef", CompositeImplicitAutograd=linear_algebra.corrcoef)
 implement("inverse", CompositeImplicitAutograd=lambda self: functions.linalg_inv(self))
 implement("trace", CompositeExplicitAutograd=linear_algebra.trace)
 implement("linalg_svdvals", CompositeImplicitAutograd=linear_algebra.svdvals)

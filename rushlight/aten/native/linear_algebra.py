@@ -24,7 +24,7 @@ from rushlight.aten.strided import Tensor, infer_size, plain_alias, plain_stride
 from rushlight.aten.structured import Output, Structured, allocate, planned_by_value, resize_output, write_out
 from rushlight.c10.dispatch import local
 from rushlight.c10.dtypes import FLOATING, INTEGRAL, REDUCED_FLOATING, Scalar, bool_, dtype, float16, int32, promote_any
-from rushlight.c10.exception import warn_once
+from rushlight.c10.exception import warn, warn_once
 from rushlight.c10.fast_paths import fast_form_of
 from rushlight.c10.storage import Size
 
@@ -438,12 +438,7 @@ def svd(A: Tensor, full_matrices: bool, compute_uv: bool, driver: str | None) ->
 def inv_ex(A: Tensor, check_errors: bool = False) -> tuple[Tensor, ...]:  # noqa: N803
     """The inverses of matrices, and for each an int32 that is 0. A singular matrix raises, also without `check_errors`.
     Source: `aten/src/ATen/native/BatchLinearAlgebra.cpp`, `linalg_inv_ex`."""
-    if A.dim() < 2:
-        raise RuntimeError("linalg.inv: The input tensor A must have at least 2 dimensions.")
-    if A.shape[-1] != A.shape[-2]:
-        sizes = f"{A.shape[-2]} by {A.shape[-1]} matrices"
-        raise RuntimeError(f"linalg.inv: A must be batches of square matrices, but they are {sizes}")
-    _check_precision("linalg.inv", A)
+    _check_square("linalg.inv", A)
     inverse = allocate(Output(A.shape, _column_major(A.shape), A.dtype), A.device.type)
     if not A.is_meta:
         try:
@@ -452,6 +447,113 @@ def inv_ex(A: Tensor, check_errors: bool = False) -> tuple[Tensor, ...]:  # noqa
             problem = "linalg.inv: The inversion could not be completed because the input matrix is singular."
             raise _LinAlgError(problem) from None
     return inverse, functions.zeros(A.shape[:-2], dtype=int32, device=A.device)
+
+
+def det(A: Tensor) -> Tensor:  # noqa: N803
+    """The determinants of matrices. Source: `aten/src/ATen/native/LinearAlgebra.cpp`, `_linalg_det`, which also gives the LU
+    decomposition that its derivative takes."""
+    _check_square("linalg.det", A)
+    out = allocate(Output(A.shape[:-2], None, A.dtype), A.device.type)
+    if not A.is_meta:
+        out._array[...] = np.linalg.det(A._array)
+    return out
+
+
+def solve_ex(A: Tensor, B: Tensor, left: bool, check_errors: bool = False) -> tuple[Tensor, ...]:  # noqa: N803
+    """The solutions X of AX = B, or of XA = B unless `left`, and for each an int32 that is 0. B is a vector, or a batch of as many
+    vectors as A has matrices, or matrices. A singular matrix raises, also without `check_errors`.
+    Source: `aten/src/ATen/native/BatchLinearAlgebra.cpp`, `_linalg_solve_ex`."""
+    _check_square("linalg.solve", A)
+    is_vector = is_vector_of_solve(A, B)
+    columns = B.unsqueeze(-1) if is_vector else B
+    m, (p, q) = A.shape[-1], columns.shape[-2:]
+    if m != (p if left else q):
+        equation = f"{'AX' if left else 'XA'} = B ({m}x{m} and {p}x{q})"
+        raise RuntimeError(f"linalg.solve: Incompatible shapes of A and B for the equation {equation}")
+    batch = infer_size(A.shape[:-2], columns.shape[:-2])
+    sizes = (*batch, p) if is_vector else (*batch, p, q)
+    out = allocate(Output(sizes, _column_major(sizes) if left and len(sizes) > 1 else None, A.dtype), A.device.type)
+    if not A.is_meta:
+        matrix, given = (x._array if left else x.mT._array for x in (A, columns))
+        try:
+            found = np.linalg.solve(matrix, given)
+        except np.linalg.LinAlgError:
+            problem = "torch.linalg.solve: The solver failed because the input matrix is singular."
+            raise _LinAlgError(problem) from None
+        out._array[...] = found[..., 0] if is_vector else found if left else np.swapaxes(found, -1, -2)
+    return out, functions.zeros(batch, dtype=int32, device=A.device)
+
+
+def is_vector_of_solve(A: Tensor, B: Tensor) -> bool:  # noqa: N803
+    """Source: `aten/src/ATen/native/LinearAlgebraUtils.h`, `linalg_solve_is_vector_rhs`."""
+    return B.dim() == 1 or A.dim() - 1 == B.dim() and B.shape == A.shape[:-1]
+
+
+def cholesky_ex(self: Tensor, upper: bool = False, check_errors: bool = False) -> tuple[Tensor, ...]:
+    """The lower triangular L of which `L @ L.mT` is the matrix, or its transpose if `upper`, and for each matrix the order of its
+    first minor that is not positive-definite, or 0. Source: `aten/src/ATen/native/BatchLinearAlgebra.cpp`, `linalg_cholesky_ex`."""
+    _check_square("linalg.cholesky", self)
+    out = allocate(Output(self.shape, _column_major(self.shape), self.dtype), self.device.type)
+    info = functions.zeros(self.shape[:-2], dtype=int32, device=self.device)
+    if not self.is_meta:
+        array = np.swapaxes(self._array, -1, -2) if upper else self._array  # only one triangle is read
+        for place in np.ndindex(array.shape[:-2]):
+            try:
+                found = np.linalg.cholesky(array[place])
+            except np.linalg.LinAlgError:
+                orders = range(1, len(array[place]) + 1)
+                symmetric = np.tril(array[place]) + np.tril(array[place], -1).T
+                order = next((n for n in orders if np.linalg.det(symmetric[:n, :n]) <= 0), orders[-1])
+                info._array[place] = order
+                if not check_errors:
+                    continue
+                where = f" (Batch element {np.ravel_multi_index(place, array.shape[:-2])}):" if place else ""
+                cause = "the input is not positive-definite"
+                minor = f"(the leading minor of order {order} is not positive-definite)"
+                problem = f"linalg.cholesky:{where} The factorization could not be completed because {cause} {minor}."
+                raise _LinAlgError(problem) from None
+            out._array[place] = found.T if upper else found
+    return out, info
+
+
+def cov(self: Tensor, correction: int, fweights: Tensor | None, aweights: Tensor | None) -> Tensor:
+    """The covariances of variables, one in each row, whose columns are observations; `fweights` says how often each was made.
+    Source: `aten/src/ATen/native/Correlation.cpp`, `cov`."""
+    if self.dim() > 2:
+        raise RuntimeError(
+            f"cov(): expected input to have two or fewer dimensions but got an input with {self.dim()} dimensions"
+        )
+    x = self.view(1, -1) if self.dim() < 2 else self
+    weights = [w for w in (fweights, aweights) if w is not None]
+    w = math.prod(weights) if weights else None
+    total = x.shape[1] if w is None else w.sum()
+    mean = (x if w is None else x * w).sum(1, keepdim=True) / total
+    norm = total - correction
+    if aweights is not None and correction:
+        norm = total - correction * (w * aweights).sum() / total
+    if norm <= 0:
+        warn("cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.")
+        norm = 0
+    x = x - mean
+    return (x @ (x if w is None else x * w).t() / norm).squeeze()
+
+
+def corrcoef(self: Tensor) -> Tensor:
+    """The correlations of variables, one in each row. Source: `aten/src/ATen/native/Correlation.cpp`, `corrcoef`."""
+    c = functions.cov(self)
+    if not c.dim():
+        return c / c
+    deviation = c.diagonal().sqrt()
+    return (c / deviation.view(-1, 1) / deviation.view(1, -1)).clip(-1, 1)
+
+
+def _check_square(name: str, A: Tensor) -> None:  # noqa: N803
+    if A.dim() < 2:
+        raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions.")
+    if A.shape[-1] != A.shape[-2]:
+        sizes = f"{A.shape[-2]} by {A.shape[-1]} matrices"
+        raise RuntimeError(f"{name}: A must be batches of square matrices, but they are {sizes}")
+    _check_precision(name, A)
 
 
 def cross(self: Tensor, other: Tensor, dim: int | None) -> Tensor:
@@ -485,7 +587,7 @@ def svdvals(A: Tensor, driver: str | None = None) -> Tensor:  # noqa: N803
 
 def _check_precision(name: str, A: Tensor) -> None:  # noqa: N803
     if A.dtype.category != FLOATING:
-        raise RuntimeError(f"{name}: Expected a floating point tensor as input. Got {A.dtype.type_name}")
+        raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {A.dtype.type_name}")
     if A.dtype in REDUCED_FLOATING:
         raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {A.dtype.type_name}")
 

@@ -66,41 +66,41 @@ from rushlight.aten.generated.functions import (
     lcm_out_op, ldexp_Tensor_op, ldexp__op, ldexp_out_op, le_Tensor_out_op, le__Tensor_op, leaky_relu__op,
     leaky_relu_backward_grad_input_op, leaky_relu_backward_op, leaky_relu_op, leaky_relu_out_op, lerp_Scalar_op,
     lerp_Scalar_out_op, lerp_Tensor_op, lerp_Tensor_out_op, lerp__Scalar_op, lerp__Tensor_op, lgamma__op, lgamma_op,
-    lgamma_out_op, linalg_cross_op, linalg_inv_ex_op, linalg_vector_norm_op, linalg_vector_norm_out_op, linear_out_op,
-    linspace_Scalar_Tensor_out_op, linspace_Tensor_Scalar_out_op, linspace_Tensor_Tensor_out_op, linspace_out_op,
-    log10__op, log10_op, log10_out_op, log1p__op, log1p_op, log1p_out_op, log2__op, log2_op, log2_out_op, log__op,
-    log_op, log_out_op, log_sigmoid_backward_grad_input_op, log_sigmoid_backward_op, log_sigmoid_forward_op,
-    log_softmax_int_out_op, logaddexp2_op, logaddexp2_out_op, logaddexp_op, logaddexp_out_op, logcumsumexp_op,
-    logcumsumexp_out_op, logical_and__op, logical_and_out_op, logical_not__op, logical_not_out_op, logical_or__op,
-    logical_or_out_op, logical_xor__op, logical_xor_out_op, logit__op, logit_op, logit_out_op, logsumexp_op,
-    logsumexp_out_op, lt_Tensor_out_op, lt__Tensor_op, masked_fill_Scalar_op, masked_fill_Tensor_op,
-    masked_fill__Scalar_op, masked_fill__Tensor_op, masked_scatter__op, masked_scatter_backward_op, masked_scatter_op,
-    masked_select_op, masked_select_out_op, max_dim_max_op, max_dim_op, max_op,
-    max_pool2d_with_indices_backward_grad_input_op, max_pool2d_with_indices_backward_op, max_pool2d_with_indices_op,
-    max_unary_out_op, maximum_op, maximum_out_op, mean_dim_op, mean_dtype_out_op, mean_op, mean_out_op, median_dim_op,
-    median_dim_values_op, median_op, min_dim_min_op, min_dim_op, min_op, min_unary_out_op, minimum_op, minimum_out_op,
-    mish__op, mish_op, mish_out_op, mm_op, mm_out_op, mode_op, mode_values_op, mse_loss_backward_grad_input_op,
-    mse_loss_backward_op, mse_loss_op, mse_loss_out_op, mul_Scalar_op, mul_Tensor_op, mul__Tensor_op, mul_out_op,
-    multi_margin_loss_op, multilabel_margin_loss_op, multinomial_out_op, mv_op, mv_out_op, mvlgamma_op, nan_to_num__op,
-    nan_to_num_op, nan_to_num_out_op, nanmedian_dim_op, nanmedian_dim_values_op, nanmedian_op, nanmedian_out_op,
-    nansum_op, nansum_out_op, native_batch_norm_op, native_layer_norm_op, ne_Tensor_out_op, ne__Tensor_op, neg__op,
-    neg_op, neg_out_op, nll_loss2d_backward_op, nll_loss2d_forward_op, nll_loss_backward_grad_input_op,
-    nll_loss_backward_op, nll_loss_forward_op, nonzero_out_op, norm_ScalarOpt_dim_op, normal_Tensor_Tensor_op,
-    normal_Tensor_Tensor_out_op, normal_Tensor_float_op, normal_Tensor_float_out_op, normal__op, normal_float_Tensor_op,
-    normal_float_Tensor_out_op, normal_float_float_out_op, normal_functional_op, ones_out_op, permute_op,
-    pixel_shuffle_op, pixel_shuffle_out_op, pixel_unshuffle_op, pixel_unshuffle_out_op, polygamma__op, polygamma_op,
-    polygamma_out_op, pow_Scalar_op, pow_Scalar_out_op, pow_Tensor_Scalar_op, pow_Tensor_Scalar_out_op,
-    pow_Tensor_Tensor_op, pow_Tensor_Tensor_out_op, pow__Scalar_op, pow__Tensor_op, prod_dim_int_op, prod_int_out_op,
-    prod_op, prod_out_op, put__op, put_op, put_out_op, rad2deg__op, rad2deg_op, rad2deg_out_op, rand_out_op,
-    randint_generator_out_op, randint_low_generator_out_op, randint_low_out_op, randint_out_op, random__from_op,
-    random__op, random__to_op, random_from_op, random_op, random_to_op, randperm_generator_out_op, randperm_out_op,
-    reciprocal__op, reciprocal_op, reciprocal_out_op, reflection_pad1d_backward_grad_input_op,
-    reflection_pad1d_backward_op, reflection_pad1d_op, reflection_pad1d_out_op, reflection_pad2d_backward_grad_input_op,
-    reflection_pad2d_backward_op, reflection_pad2d_op, reflection_pad2d_out_op, reflection_pad3d_backward_grad_input_op,
-    reflection_pad3d_backward_op, reflection_pad3d_op, reflection_pad3d_out_op, relu__op, relu_op, remainder_Scalar_op,
-    remainder_Scalar_out_op, remainder_Tensor_op, remainder_Tensor_out_op, remainder__Scalar_op, remainder__Tensor_op,
-    renorm__op, renorm_op, renorm_out_op, repeat_interleave_Tensor_op, repeat_op,
-    replication_pad1d_backward_grad_input_op, replication_pad1d_backward_op, replication_pad1d_op,
+    lgamma_out_op, linalg_cholesky_ex_op, linalg_cross_op, linalg_det_op, linalg_inv_ex_op, linalg_solve_ex_op,
+    linalg_vector_norm_op, linalg_vector_norm_out_op, linear_out_op, linspace_Scalar_Tensor_out_op,
+    linspace_Tensor_Scalar_out_op, linspace_Tensor_Tensor_out_op, linspace_out_op, log10__op, log10_op, log10_out_op,
+    log1p__op, log1p_op, log1p_out_op, log2__op, log2_op, log2_out_op, log__op, log_op, log_out_op,
+    log_sigmoid_backward_grad_input_op, log_sigmoid_backward_op, log_sigmoid_forward_op, log_softmax_int_out_op,
+    logaddexp2_op, logaddexp2_out_op, logaddexp_op, logaddexp_out_op, logcumsumexp_op, logcumsumexp_out_op,
+    logical_and__op, logical_and_out_op, logical_not__op, logical_not_out_op, logical_or__op, logical_or_out_op,
+    logical_xor__op, logical_xor_out_op, logit__op, logit_op, logit_out_op, logsumexp_op, logsumexp_out_op,
+    lt_Tensor_out_op, lt__Tensor_op, masked_fill_Scalar_op, masked_fill_Tensor_op, masked_fill__Scalar_op,
+    masked_fill__Tensor_op, masked_scatter__op, masked_scatter_backward_op, masked_scatter_op, masked_select_op,
+    masked_select_out_op, max_dim_max_op, max_dim_op, max_op, max_pool2d_with_indices_backward_grad_input_op,
+    max_pool2d_with_indices_backward_op, max_pool2d_with_indices_op, max_unary_out_op, maximum_op, maximum_out_op,
+    mean_dim_op, mean_dtype_out_op, mean_op, mean_out_op, median_dim_op, median_dim_values_op, median_op,
+    min_dim_min_op, min_dim_op, min_op, min_unary_out_op, minimum_op, minimum_out_op, mish__op, mish_op, mish_out_op,
+    mm_op, mm_out_op, mode_op, mode_values_op, mse_loss_backward_grad_input_op, mse_loss_backward_op, mse_loss_op,
+    mse_loss_out_op, mul_Scalar_op, mul_Tensor_op, mul__Tensor_op, mul_out_op, multi_margin_loss_op,
+    multilabel_margin_loss_op, multinomial_out_op, mv_op, mv_out_op, mvlgamma_op, nan_to_num__op, nan_to_num_op,
+    nan_to_num_out_op, nanmedian_dim_op, nanmedian_dim_values_op, nanmedian_op, nanmedian_out_op, nansum_op,
+    nansum_out_op, native_batch_norm_op, native_layer_norm_op, ne_Tensor_out_op, ne__Tensor_op, neg__op, neg_op,
+    neg_out_op, nll_loss2d_backward_op, nll_loss2d_forward_op, nll_loss_backward_grad_input_op, nll_loss_backward_op,
+    nll_loss_forward_op, nonzero_out_op, norm_ScalarOpt_dim_op, normal_Tensor_Tensor_op, normal_Tensor_Tensor_out_op,
+    normal_Tensor_float_op, normal_Tensor_float_out_op, normal__op, normal_float_Tensor_op, normal_float_Tensor_out_op,
+    normal_float_float_out_op, normal_functional_op, ones_out_op, permute_op, pixel_shuffle_op, pixel_shuffle_out_op,
+    pixel_unshuffle_op, pixel_unshuffle_out_op, polygamma__op, polygamma_op, polygamma_out_op, pow_Scalar_op,
+    pow_Scalar_out_op, pow_Tensor_Scalar_op, pow_Tensor_Scalar_out_op, pow_Tensor_Tensor_op, pow_Tensor_Tensor_out_op,
+    pow__Scalar_op, pow__Tensor_op, prod_dim_int_op, prod_int_out_op, prod_op, prod_out_op, put__op, put_op, put_out_op,
+    rad2deg__op, rad2deg_op, rad2deg_out_op, rand_out_op, randint_generator_out_op, randint_low_generator_out_op,
+    randint_low_out_op, randint_out_op, random__from_op, random__op, random__to_op, random_from_op, random_op,
+    random_to_op, randperm_generator_out_op, randperm_out_op, reciprocal__op, reciprocal_op, reciprocal_out_op,
+    reflection_pad1d_backward_grad_input_op, reflection_pad1d_backward_op, reflection_pad1d_op, reflection_pad1d_out_op,
+    reflection_pad2d_backward_grad_input_op, reflection_pad2d_backward_op, reflection_pad2d_op, reflection_pad2d_out_op,
+    reflection_pad3d_backward_grad_input_op, reflection_pad3d_backward_op, reflection_pad3d_op, reflection_pad3d_out_op,
+    relu__op, relu_op, remainder_Scalar_op, remainder_Scalar_out_op, remainder_Tensor_op, remainder_Tensor_out_op,
+    remainder__Scalar_op, remainder__Tensor_op, renorm__op, renorm_op, renorm_out_op, repeat_interleave_Tensor_op,
+    repeat_op, replication_pad1d_backward_grad_input_op, replication_pad1d_backward_op, replication_pad1d_op,
     replication_pad1d_out_op, replication_pad2d_backward_grad_input_op, replication_pad2d_backward_op,
     replication_pad2d_op, replication_pad2d_out_op, replication_pad3d_backward_grad_input_op,
     replication_pad3d_backward_op, replication_pad3d_op, replication_pad3d_out_op, resize__op, roll_op, rot90_op,
@@ -4131,6 +4131,72 @@ class LinalgSvdBackward0(Node):
 
     def release_variables(node):
         node.saved_S = node.saved_U = node.saved_Vh = None
+        node.released = True
+
+
+class LinalgDetBackward0(Node):
+    saved_A = saved_result = None
+    _saved_A, _raw_saved_A = tensor_getters("saved_A")
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_A, node.saved_result])
+            return (None,)
+        A = unpack(node, node.saved_A)
+        result = unpack(node, node.saved_result)
+        return (linalg_det_backward(grad, A, result),)
+
+    def release_variables(node):
+        node.saved_A = node.saved_result = None
+        node.released = True
+
+
+class LinalgSolveExBackward0(Node):
+    saved_A = saved_B = saved_result = None
+    _saved_A, _raw_saved_A = tensor_getters("saved_A")
+    _saved_B, _raw_saved_B = tensor_getters("saved_B")
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+    _saved_B_sym_sizes = value_getter("B_shape")
+    _saved_left = value_getter("left")
+
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
+            unpack(node, [node.saved_A, node.saved_B, node.saved_result])
+            return (
+                None,
+                None,
+            )
+        grad = grads[0]
+        edges = node.next_edges
+        A = unpack(node, node.saved_A) if edges[0].node or edges[1].node else None
+        B = unpack(node, node.saved_B) if edges[0].node else None
+        result = unpack(node, node.saved_result) if edges[0].node else None
+        return (
+            linalg_solve_backward(grad, A, B, result[0], node.left) if edges[0].node else None,
+            functions.linalg_solve(A.mT, grad, left=node.left).sum_to_size(node.B_shape) if edges[1].node else None,
+        )
+
+    def release_variables(node):
+        node.saved_A = node.saved_B = node.saved_result = None
+        node.released = True
+
+
+class LinalgCholeskyExBackward0(Node):
+    saved_L = None
+    _saved_L, _raw_saved_L = tensor_getters("saved_L")
+    _saved_upper = value_getter("upper")
+
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
+            unpack(node, [node.saved_L])
+            return (None,)
+        grad = grads[0]
+        L = unpack(node, node.saved_L)
+        return (cholesky_backward(grad, L, node.upper),)
+
+    def release_variables(node):
+        node.saved_L = None
         node.released = True
 
 
@@ -12014,6 +12080,56 @@ def _linalg_svd(key_set, A, full_matrices, compute_uv, driver):
     return result
 
 
+def linalg_det(key_set, A):
+    if not local.grad_enabled or A._autograd is A._base is None:
+        return linalg_det_op.below[key_set](A)
+    edges = [gradient_edge(A)]
+    if edges[0].node is None and not any_requires_grad([A]):
+        return linalg_det_op.below[key_set](A)
+    node = LinalgDetBackward0()
+    node.next_edges = edges
+    node.saved_A = save(A)
+    result = call_below(linalg_det_op.below[key_set], A)
+    set_history(result, node)
+    node.saved_result = save(result, True)
+    return result
+
+
+def linalg_solve_ex(key_set, A, B, left, check_errors):
+    if not local.grad_enabled or A._autograd is A._base is None and B._autograd is B._base is None:
+        return linalg_solve_ex_op.below[key_set](A, B, left, check_errors)
+    edges = [gradient_edge(A), gradient_edge(B)]
+    if edges[0].node is edges[1].node is None and not any_requires_grad([A, B]):
+        return linalg_solve_ex_op.below[key_set](A, B, left, check_errors)
+    node = LinalgSolveExBackward0()
+    node.next_edges = edges
+    node.left = left
+    node.B_shape = B.shape
+    node.saved_A = save(A)
+    if edges[0].node:
+        node.saved_B = save(B)
+    result = call_below(linalg_solve_ex_op.below[key_set], A, B, left, check_errors)
+    set_history(result, node)
+    if edges[0].node:
+        node.saved_result = save(result, True)
+    return result
+
+
+def linalg_cholesky_ex(key_set, self, upper, check_errors):
+    if not local.grad_enabled or self._autograd is self._base is None:
+        return linalg_cholesky_ex_op.below[key_set](self, upper, check_errors)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return linalg_cholesky_ex_op.below[key_set](self, upper, check_errors)
+    node = LinalgCholeskyExBackward0()
+    node.next_edges = edges
+    node.upper = upper
+    result = call_below(linalg_cholesky_ex_op.below[key_set], self, upper, check_errors)
+    set_history(result, node)
+    node.saved_L = save(result[0], True)
+    return result
+
+
 def linalg_inv_ex(key_set, A, check_errors):
     if not local.grad_enabled or A._autograd is A._base is None:
         return linalg_inv_ex_op.below[key_set](A, check_errors)
@@ -14572,15 +14688,16 @@ AUTOGRAD = {
     index_fill_int_Tensor_op: index_fill_int_Tensor, index_fill__int_Tensor_op: index_fill__int_Tensor,
     masked_scatter_op: masked_scatter, masked_scatter__op: masked_scatter_, masked_scatter_backward_op:
     masked_scatter_backward, masked_select_op: masked_select, scatter_reduce_two_op: scatter_reduce_two,
-    scatter_reduce__two_op: scatter_reduce__two, _linalg_svd_op: _linalg_svd, linalg_inv_ex_op: linalg_inv_ex, trace_op:
-    trace, linalg_vector_norm_op: linalg_vector_norm, norm_ScalarOpt_dim_op: norm_ScalarOpt_dim, _cdist_forward_op:
-    _cdist_forward, median_op: median, median_dim_op: median_dim, nanmedian_op: nanmedian, nanmedian_dim_op:
-    nanmedian_dim, sort_op: sort, sort_stable_op: sort_stable, topk_op: topk, unique_consecutive_op: unique_consecutive,
-    unique_dim_op: unique_dim, _unique2_op: _unique2, addmm_op: addmm, addmm__op: addmm_, baddbmm_op: baddbmm,
-    baddbmm__op: baddbmm_, bmm_op: bmm, dot_op: dot, mm_op: mm, mv_op: mv, convolution_op: convolution,
-    convolution_backward_op: convolution_backward, constant_pad_nd_op: constant_pad_nd, reflection_pad1d_op:
-    reflection_pad1d, reflection_pad1d_backward_op: reflection_pad1d_backward, reflection_pad2d_op: reflection_pad2d,
-    reflection_pad2d_backward_op: reflection_pad2d_backward, reflection_pad3d_op: reflection_pad3d,
+    scatter_reduce__two_op: scatter_reduce__two, _linalg_svd_op: _linalg_svd, linalg_det_op: linalg_det,
+    linalg_solve_ex_op: linalg_solve_ex, linalg_cholesky_ex_op: linalg_cholesky_ex, linalg_inv_ex_op: linalg_inv_ex,
+    trace_op: trace, linalg_vector_norm_op: linalg_vector_norm, norm_ScalarOpt_dim_op: norm_ScalarOpt_dim,
+    _cdist_forward_op: _cdist_forward, median_op: median, median_dim_op: median_dim, nanmedian_op: nanmedian,
+    nanmedian_dim_op: nanmedian_dim, sort_op: sort, sort_stable_op: sort_stable, topk_op: topk, unique_consecutive_op:
+    unique_consecutive, unique_dim_op: unique_dim, _unique2_op: _unique2, addmm_op: addmm, addmm__op: addmm_,
+    baddbmm_op: baddbmm, baddbmm__op: baddbmm_, bmm_op: bmm, dot_op: dot, mm_op: mm, mv_op: mv, convolution_op:
+    convolution, convolution_backward_op: convolution_backward, constant_pad_nd_op: constant_pad_nd,
+    reflection_pad1d_op: reflection_pad1d, reflection_pad1d_backward_op: reflection_pad1d_backward, reflection_pad2d_op:
+    reflection_pad2d, reflection_pad2d_backward_op: reflection_pad2d_backward, reflection_pad3d_op: reflection_pad3d,
     reflection_pad3d_backward_op: reflection_pad3d_backward, replication_pad1d_op: replication_pad1d,
     replication_pad1d_backward_op: replication_pad1d_backward, replication_pad2d_op: replication_pad2d,
     replication_pad2d_backward_op: replication_pad2d_backward, replication_pad3d_op: replication_pad3d,

@@ -27,6 +27,9 @@ DISTRIBUTIONS = [
     lambda D, t: D.Bernoulli(logits=t([0.5, -2.0])),
     lambda D, t: D.Categorical(t([0.5, 0.1, 0.9])),
     lambda D, t: D.Categorical(logits=t([[0.5, -2.0, 0.0], [1.0, 2.0, 3.0]])),
+    lambda D, t: D.MultivariateNormal(t([0.0, 1.0]), t([[2.0, 0.5], [0.5, 1.0]])),
+    lambda D, t: D.MultivariateNormal(t([[0.0, 1.0], [2.0, 3.0]]), precision_matrix=t([[2.0, 0.5], [0.5, 1.0]])),
+    lambda D, t: D.MultivariateNormal(t([0.0, 1.0]), scale_tril=t([[[2.0, 0.0], [0.5, 1.0]]] * 3)),
     lambda D, t: D.Independent(D.Normal(t([[0.0, 1.0], [2.0, 3.0]]), 1.0), 1),
 ]
 
