@@ -90,7 +90,7 @@ def clip_grad_norm_(
 
 
 def _warn_of_nothing() -> None:
-    warn("`parameters` is an empty generator: no gradient will be clipped")
+    warn("`parameters` is an empty generator, no gradient clipping will occur.")
 
 
 def clip_grad_norm(*args, **kwargs) -> Tensor:
