@@ -24,9 +24,9 @@ def ctc_loss(
     for name, lengths in (("input_lengths", input_lengths), ("target_lengths", target_lengths)):
         if isinstance(lengths, Tensor) and lengths.dtype.category != INTEGRAL:
             raise RuntimeError(f"{name} must be integral")
-    inputs, counts = (x.tolist() if isinstance(x, Tensor) else list(x) for x in (input_lengths, target_lengths))
+    vectors = (x.reshape(-1) if isinstance(x, Tensor) else x for x in (input_lengths, target_lengths))
+    inputs, counts = ([*map(int, x)] for x in vectors)
     is_batched = log_probs.dim() == 3
-    inputs, counts = (x if isinstance(x, list) else [x] for x in (inputs, counts))
     given = (log_probs, targets) if is_batched else (log_probs.unsqueeze(1), targets.unsqueeze(0))
     loss = functions._ctc_loss(*given, inputs, counts, blank, zero_infinity)[0]
     if zero_infinity:

@@ -5,6 +5,7 @@
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -59,7 +60,7 @@ def taps(mode: str, size: int, count: int, align_corners: bool, scale: float | N
     return [((first + i).clip(0, size - 1), cubic(t - i, -0.75)) for i in (-1, 0, 1, 2)]
 
 
-def antialiased_taps(mode: str, size: int, centres: np.ndarray, step: float) -> list[tuple]:
+def antialiased_taps(mode: str, size: int, centres: np.ndarray, step: Any) -> list[tuple]:
     """A smaller image has means over more positions: the filter is as wide as `step` in the input.
     Source: `cpu/UpSampleKernel.cpp`, `_compute_indices_min_size_weights_aa`."""
     reach, function = FILTERS[mode]
