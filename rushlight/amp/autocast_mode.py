@@ -32,6 +32,7 @@ POLICIES = {  # by policy, the operators on PyTorch's list for the CPU that rush
         *("linear", "matmul", "mm", "prelu", "scaled_dot_product_attention"),
     ),
     "fp32": (
+        *("quantile", "quantile.scalar", "nanquantile", "nanquantile.scalar"),
         *("prod", "prod.dim_int", "binary_cross_entropy_with_logits", "cross_entropy_loss", "huber_loss", "l1_loss"),
         *("mse_loss", "nll_loss", "nll_loss2d", "smooth_l1_loss", "binary_cross_entropy", "kl_div"),
         *("reflection_pad1d", "reflection_pad2d", "replication_pad1d", "replication_pad2d", "replication_pad3d"),
