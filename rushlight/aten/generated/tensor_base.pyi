@@ -49,6 +49,9 @@ class TensorBase:
     def _version(self) -> _int: ...
     def _is_view(self) -> _bool: ...
     _make_subclass = staticmethod(variable.make_subclass)
+    _make_wrapper_subclass = staticmethod(variable.make_wrapper_subclass)
+    __torch_function__: Any
+    __torch_dispatch__: Any
 
     # aten
 
