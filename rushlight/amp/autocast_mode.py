@@ -27,7 +27,7 @@ __all__ = ["autocast", "is_autocast_enabled", "get_autocast_dtype"]
 
 POLICIES = {  # by policy, the operators on PyTorch's list for the CPU that rushlight has
     "lower_precision_fp": (
-        *("addmm", "baddbmm", "bmm", "conv1d", "conv1d.padding", "conv2d", "conv2d.padding"),
+        *("addbmm", "addmm", "baddbmm", "bmm", "conv1d", "conv1d.padding", "conv2d", "conv2d.padding"),
         *("conv3d", "conv3d.padding", "conv_transpose1d", "conv_transpose2d.input", "conv_transpose3d.input"),
         *("linear", "matmul", "mm", "prelu", "scaled_dot_product_attention"),
     ),
@@ -36,6 +36,7 @@ POLICIES = {  # by policy, the operators on PyTorch's list for the CPU that rush
         *("prod", "prod.dim_int", "binary_cross_entropy_with_logits", "cross_entropy_loss", "huber_loss", "l1_loss"),
         *("mse_loss", "nll_loss", "nll_loss2d", "smooth_l1_loss", "binary_cross_entropy", "kl_div"),
         *("reflection_pad1d", "reflection_pad2d", "replication_pad1d", "replication_pad2d", "replication_pad3d"),
+        *("nanquantile", "nanquantile.scalar", "quantile", "quantile.scalar"),
         *("cdist", "cosine_embedding_loss", "hinge_embedding_loss", "margin_ranking_loss", "multi_margin_loss"),
         *("poisson_nll_loss", "soft_margin_loss", "triplet_margin_loss"),
         *("inverse", "linalg_inv", "linalg_inv_ex", "linalg_svdvals", "trace", "fake_quantize_per_tensor_affine"),

@@ -29,9 +29,10 @@ _CHEAP = """
     _to_copy _unsafe_view abs acos acosh add addcdiv addcmul amax any arange argmax asin asinh atan atan2 atanh bitwise_and
     bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor broadcast_tensors ceil celu clamp clamp_max
     clamp_min clip clone copysign cos cosh deg2rad digamma div elu empty empty_like eq equal erf erfc erfinv exp exp2 expm1
-    float_power floor fmax fmin fmod frac full full_like gather gcd ge gelu gelu_backward gt hardshrink hardsigmoid hardtanh
-    heaviside hypot index isfinite isinf isnan isneginf isposinf lcm ldexp le leaky_relu lerp lgamma log log10 log1p log2
-    logaddexp logaddexp2 logical_and logical_not logical_or logical_xor logit lt masked_fill max maximum mean min minimum mish
+    conj_physical float_power floor fmax fmin fmod frac full full_like gather gcd ge gelu gelu_backward gt hardshrink
+    hardsigmoid hardtanh heaviside hypot index isfinite isinf isnan isneginf isposinf lcm ldexp le leaky_relu lerp lgamma log
+    log10 log1p
+    log2 logaddexp logaddexp2 logical_and logical_not logical_or logical_xor logit lt masked_fill max maximum mean min minimum mish
     mul mvlgamma nan_to_num ne neg new_zeros ones polygamma positive pow rad2deg reciprocal relu remainder reshape round rrelu
     rsqrt rsub scalar_tensor selu sgn sigmoid sigmoid_backward sign signbit silu silu_backward sin sinc sinh softplus
     softshrink sqrt square std sub sum sum_to_size tan tanh tanh_backward threshold threshold_backward to triu true_divide

@@ -18,6 +18,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import fields, is_dataclass
+from importlib import import_module
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -346,3 +347,32 @@ class KeepModules(Tracer):
 
     def is_leaf_module(self, m: Module, module_qualified_name: str) -> bool:
         return True
+
+
+# Pickles of a GraphModule: its code, which is traced again -----------------------------------------------------------
+
+
+def _reduce(self: GraphModule) -> tuple:
+    """The pickle of a module: all attributes but the graph, and the names that its code uses.
+    Source: `torch/fx/graph_module.py`, `GraphModule.__reduce__`."""
+    names = self.graph.python_code(root_module="self").globals
+    modules = {name: value.__name__ for name, value in names.items() if isinstance(value, ModuleType)}
+    others = {name: value for name, value in names.items() if name not in modules}
+    body = {name: value for name, value in vars(self).items() if name != "_graph"}
+    return _reduce_graph_module, (body, modules, others)
+
+
+def _reduce_graph_module(body: dict[str, Any], modules: dict[str, str], others: dict[str, Any]) -> GraphModule:
+    """The module of a pickle. Source: `torch/fx/graph_module.py`, `reduce_graph_module`."""
+    names = others | {name: import_module(module) for name, module in modules.items()}
+    exec(compile(body["_code"], "<pickled>", "exec", dont_inherit=True), names)  # annotations are objects
+    root = type("CodeOnlyModule", (Module,), {"forward": names["forward"]})()
+    root.__dict__.update(body)
+    new = GraphModule(root, KeepModules().trace(root))
+    for name, value in body.items():
+        if not hasattr(new, name):
+            setattr(new, name, value)
+    return new
+
+
+GraphModule.__reduce__ = _reduce  # type: ignore[assignment]  # all objects have it, and this is for modules

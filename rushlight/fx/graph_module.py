@@ -1,6 +1,6 @@
 """A graph as a module: its `forward` is compiled from the source that is generated from the graph.
 
-In PyTorch: `torch/fx/graph_module.py`. Left out: saving to a folder, compiling lazily, hooks.
+In PyTorch: `torch/fx/graph_module.py`. `_symbolic_trace` pickles it. Left out: saving to a folder, compiling lazily, hooks.
 """
 
 from __future__ import annotations
@@ -11,9 +11,7 @@ import linecache
 import operator
 import sys
 import traceback
-from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import rushlight
@@ -132,15 +130,6 @@ class GraphModule(Module):
 
     # Copying and showing
 
-    def __reduce__(self) -> tuple:
-        """The pickle of a module: all attributes but the graph, and the names that its code uses. The code is traced again.
-        Source: `torch/fx/graph_module.py`, `GraphModule.__reduce__`."""
-        names = self.graph.python_code(root_module="self").globals
-        modules = {name: value.__name__ for name, value in names.items() if isinstance(value, ModuleType)}
-        others = {name: value for name, value in names.items() if name not in modules}
-        body = {name: value for name, value in vars(self).items() if name != "_graph"}
-        return _reduce_graph_module, (body, modules, others)
-
     def __deepcopy__(self, memo: dict) -> GraphModule:
         new = memo[id(self)] = GraphModule.__new__(GraphModule)
         within = Module()  # a copy of all but the graph
@@ -212,21 +201,6 @@ def assign_attribute(value: Any, target: Module, qualified_name: str) -> None:
         owner.register_buffer(name, value)
     else:
         setattr(owner, name, value)
-
-
-def _reduce_graph_module(body: dict[str, Any], modules: dict[str, str], others: dict[str, Any]) -> GraphModule:
-    """The module of a pickle. Source: `torch/fx/graph_module.py`, `reduce_graph_module`."""
-    from rushlight.fx._symbolic_trace import KeepModules
-
-    names = others | {name: import_module(module) for name, module in modules.items()}
-    exec(compile(body["_code"], "<pickled>", "exec", dont_inherit=True), names)  # annotations are objects
-    root = type("CodeOnlyModule", (Module,), {"forward": names["forward"]})()
-    root.__dict__.update(body)
-    new = GraphModule(root, KeepModules().trace(root))
-    for name, value in body.items():
-        if not hasattr(new, name):
-            setattr(new, name, value)
-    return new
 
 
 def owner_of(module: Any, qualified_name: str) -> tuple[Any, str]:

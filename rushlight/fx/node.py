@@ -23,8 +23,6 @@ from rushlight.utils._pytree import _register_dict, _register_sequence
 
 if TYPE_CHECKING:
     from rushlight.fx.graph import Graph
-    from rushlight.fx.operator_schemas import ArgsKwargsPair
-    from rushlight.nn.modules.module import Module
 
 # Arguments of nodes, nested as in the program ------------------------------------------------------------------------
 
@@ -222,20 +220,7 @@ class Node:
             user.replace_input_with(self, replace_with)
         return changed
 
-    def normalized_arguments(
-        self,
-        root: Module,
-        arg_types: tuple | None = None,
-        kwarg_types: dict[str, Any] | None = None,
-        normalize_to_only_use_kwargs: bool = False,
-    ) -> ArgsKwargsPair | None:
-        """The arguments of a function or a module with all defaults, as `normalize_function` and `normalize_module` give them."""
-        from rushlight.fx.operator_schemas import normalize_function, normalize_module
-
-        args, kwargs, only_kwargs = self.args, self.kwargs, normalize_to_only_use_kwargs
-        if self.op == "call_function":
-            return normalize_function(self.target, args, kwargs, arg_types, kwarg_types, only_kwargs)
-        return normalize_module(root, self.target, args, kwargs, only_kwargs) if self.op == "call_module" else None
+    normalized_arguments: Callable[..., Any]  # of `operator_schemas.py`
 
     # Position
 

@@ -20,7 +20,7 @@ from rushlight.aten.strided import Tensor
 from rushlight.c10.dtypes import dtype
 from rushlight.c10.schema import Argument, FunctionSchema, bind
 from rushlight.c10.storage import UntypedStorage, device
-from rushlight.fx.node import name_of, qualified_name
+from rushlight.fx.node import Node, name_of, qualified_name
 from rushlight.library import OpOverload, OpOverloadPacket, ops
 from rushlight.nn.modules.module import Module
 
@@ -204,3 +204,20 @@ def normalized(
     values = [*bound.arguments.items()]
     count = 0 if only_kwargs else len(args)
     return ArgsKwargsPair(tuple(value for _, value in values[:count]), dict(values[count:]))
+
+
+def normalized_arguments(
+    node: Node,
+    root: Module,
+    arg_types: tuple | None = None,
+    kwarg_types: dict[str, Any] | None = None,
+    normalize_to_only_use_kwargs: bool = False,
+) -> ArgsKwargsPair | None:
+    """`Node.normalized_arguments`: those of a function or a module with all defaults."""
+    args, kwargs, only_kwargs = node.args, node.kwargs, normalize_to_only_use_kwargs
+    if node.op == "call_function":
+        return normalize_function(node.target, args, kwargs, arg_types, kwarg_types, only_kwargs)
+    return normalize_module(root, node.target, args, kwargs, only_kwargs) if node.op == "call_module" else None
+
+
+Node.normalized_arguments = normalized_arguments

@@ -172,7 +172,7 @@ def form_of(native: Native, name: str) -> Native:
     if name.partition(".")[0].endswith("_"):
         text = f"{name}({arguments.replace('Tensor self', 'Tensor(a!) self', 1)}) -> Tensor(a!)"
         kernel = f"lambda {stack}: structured.write_inplace(self, {result})"
-    elif name.partition(".")[0].endswith("_copy"):
+    elif name.partition(".")[0] == f"{native.schema.name}_copy":
         text = re.sub(r"\(a( -> \*)?\)", "", f"{name}({arguments}) -> {returns}")
         copied = replace(native, variants="function")
         return derived(copied, text, ["CompositeImplicitAutograd"], f"lambda {stack}: tensor_shape.copies({result})")

@@ -14,11 +14,11 @@ PACKAGE = Path(rushlight.__file__).parent
 # From the bottom up. A room imports what is below it, and rooms of one line know each other.
 ROOMS = [
     "c10",
-    "library return_types backends multiprocessing",
+    "library _ops return_types backends multiprocessing",
     "aten",
     "autograd amp cuda",
     "_library",
-    "nn optim utils linalg testing _C profiler compiler",
+    "nn optim utils linalg masked testing _C profiler compiler",
     "serialization distributions",
     "fx",
     "aot ao",

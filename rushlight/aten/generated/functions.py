@@ -52,20 +52,20 @@ __all__ = [
     "lt", "margin_ranking_loss", "masked_fill", "masked_scatter", "masked_select", "matmul", "max", "max_pool1d",
     "max_pool1d_with_indices", "max_pool2d", "maximum", "mean", "median", "min", "minimum", "mm", "mode", "moveaxis",
     "movedim", "msort", "mul", "multinomial", "multiply", "mv", "mvlgamma", "nan_to_num", "nan_to_num_", "nanmean",
-    "nanmedian", "nanquantile", "nansum", "narrow", "narrow_copy", "native_batch_norm", "native_channel_shuffle", "ne",
-    "neg", "neg_", "negative", "negative_", "normal", "not_equal", "ones", "ones_like", "outer", "pairwise_distance",
-    "pdist", "permute", "permute_copy", "pixel_shuffle", "pixel_unshuffle", "poisson_nll_loss", "polygamma", "positive",
-    "pow", "prelu", "prod", "put", "quantile", "rad2deg", "rad2deg_", "rand", "rand_like", "randint", "randint_like",
-    "randn", "randn_like", "randperm", "range", "ravel", "real", "reciprocal", "reciprocal_", "relu", "relu_",
-    "remainder", "renorm", "repeat_interleave", "reshape", "resize_as_", "resolve_conj", "resolve_neg", "rms_norm",
-    "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell", "roll", "rot90", "round", "round_", "row_stack", "rrelu",
-    "rrelu_", "rsqrt", "rsqrt_", "rsub", "scalar_tensor", "scatter", "scatter_add", "scatter_reduce", "searchsorted",
-    "select", "select_scatter", "selu", "selu_", "sgn", "sigmoid", "sigmoid_", "sign", "signbit", "sin", "sin_", "sinc",
-    "sinc_", "sinh", "sinh_", "slice_scatter", "softmax", "sort", "split", "split_with_sizes", "split_with_sizes_copy",
-    "sqrt", "sqrt_", "square", "square_", "squeeze", "squeeze_copy", "stack", "std", "std_mean", "sub", "subtract",
-    "sum", "swapaxes", "swapdims", "t", "t_copy", "take", "take_along_dim", "tan", "tan_", "tanh", "tanh_",
-    "tensor_split", "threshold", "threshold_", "tile", "topk", "transpose", "transpose_copy", "trapezoid", "trapz",
-    "tril", "tril_indices", "triplet_margin_loss", "triu", "triu_indices", "true_divide", "trunc", "trunc_", "unbind",
+    "nanmedian", "nanquantile", "nansum", "narrow", "native_batch_norm", "native_channel_shuffle", "ne", "neg", "neg_",
+    "negative", "negative_", "normal", "not_equal", "ones", "ones_like", "outer", "pairwise_distance", "pdist",
+    "permute", "permute_copy", "pixel_shuffle", "pixel_unshuffle", "poisson_nll_loss", "polygamma", "positive", "pow",
+    "prelu", "prod", "put", "quantile", "rad2deg", "rad2deg_", "rand", "rand_like", "randint", "randint_like", "randn",
+    "randn_like", "randperm", "range", "ravel", "real", "reciprocal", "reciprocal_", "relu", "relu_", "remainder",
+    "renorm", "repeat_interleave", "reshape", "resize_as_", "resolve_conj", "resolve_neg", "rms_norm", "rnn_relu",
+    "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell", "roll", "rot90", "round", "round_", "row_stack", "rrelu", "rrelu_",
+    "rsqrt", "rsqrt_", "rsub", "scalar_tensor", "scatter", "scatter_add", "scatter_reduce", "searchsorted", "select",
+    "select_scatter", "selu", "selu_", "sgn", "sigmoid", "sigmoid_", "sign", "signbit", "sin", "sin_", "sinc", "sinc_",
+    "sinh", "sinh_", "slice_scatter", "softmax", "sort", "split", "split_with_sizes", "split_with_sizes_copy", "sqrt",
+    "sqrt_", "square", "square_", "squeeze", "squeeze_copy", "stack", "std", "std_mean", "sub", "subtract", "sum",
+    "swapaxes", "swapdims", "t", "t_copy", "take", "take_along_dim", "tan", "tan_", "tanh", "tanh_", "tensor_split",
+    "threshold", "threshold_", "tile", "topk", "transpose", "transpose_copy", "trapezoid", "trapz", "tril",
+    "tril_indices", "triplet_margin_loss", "triu", "triu_indices", "true_divide", "trunc", "trunc_", "unbind",
     "unbind_copy", "unflatten", "unfold_copy", "unsqueeze", "unsqueeze_copy", "vander", "var", "var_mean", "vdot",
     "view_copy", "vsplit", "vstack", "where", "xlogy", "xlogy_", "zero_", "zeros", "zeros_like",
 ]  # fmt: skip
@@ -205,16 +205,6 @@ def narrow(*args, **kwargs):
         args,
         kwargs,
     )
-
-
-def narrow_copy(input=None, dim=None, start=None, length=None, **numpy_names):
-    if numpy_names or dim is None or start is None or length is None:
-        return call_by_name([narrow_copy_op], locals())
-    try:
-        key_set = (input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(narrow_copy_op, input, dim, start, length)
-    return narrow_copy_op.table[key_set](input, dim, start, length)
 
 
 def permute(input=None, dims=None, **numpy_names):
@@ -4045,15 +4035,16 @@ def diag_embed(input=None, offset=0, dim1=-2, dim2=-1, **numpy_names):
     return diag_embed_op.table[key_set](input, offset, dim1, dim2)
 
 
-def diagonal_copy(*args, **kwargs):
-    return resolve(
-        (
-            diagonal_copy_op,
-            diagonal_copy_out_op,
-        ),
-        args,
-        kwargs,
-    )
+def diagonal_copy(input=None, offset=0, dim1=0, dim2=1, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([diagonal_copy_op, diagonal_copy_out_op], locals())
+    if out is not None:
+        return invoke(diagonal_copy_out_op, input, offset, dim1, dim2, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(diagonal_copy_op, input, offset, dim1, dim2)
+    return diagonal_copy_op.table[key_set](input, offset, dim1, dim2)
 
 
 def diag(input=None, diagonal=0, *, out=None, **numpy_names):
@@ -13905,7 +13896,6 @@ mT_op = declare("mT(Tensor(a) self) -> Tensor(a)")
 movedim_intlist_op = declare("movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)")
 movedim_int_op = declare("movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)")
 narrow_op = declare("narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)")
-narrow_copy_op = declare("narrow_copy(Tensor self, int dim, int start, int length) -> Tensor")
 narrow_Tensor_op = declare("narrow.Tensor(Tensor(a) self, int dim, Tensor start, int length) -> Tensor(a)")
 numpy_T_op = declare("numpy_T(Tensor(a) self) -> Tensor(a)")
 permute_op = declare("permute(Tensor(a) self, int[] dims) -> Tensor(a)")
@@ -14834,7 +14824,9 @@ native_channel_shuffle_op = declare("native_channel_shuffle(Tensor self, int gro
 bilinear_op = declare("bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor")
 diag_embed_op = declare("diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor")
 diagonal_copy_op = declare("diagonal_copy(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor")
-diagonal_copy_out_op = declare("diagonal_copy.out(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor")
+diagonal_copy_out_op = declare(
+    "diagonal_copy.out(Tensor self, int offset=0, int dim1=0, int dim2=1, *, Tensor(a!) out) -> Tensor(a!)"
+)
 diag_op = declare("diag(Tensor self, int diagonal=0) -> Tensor")
 diag_out_op = declare("diag.out(Tensor self, int diagonal=0, *, Tensor(a!) out) -> Tensor(a!)")
 diagflat_op = declare("diagflat(Tensor self, int offset=0) -> Tensor")

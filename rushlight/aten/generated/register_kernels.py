@@ -44,12 +44,6 @@ implement("mT", CompositeImplicitAutograd=views.mT)
 implement("movedim.intlist", CompositeImplicitAutograd=views.movedim)
 implement("movedim.int", CompositeImplicitAutograd=views.movedim)
 implement("narrow", CompositeImplicitAutograd=views.narrow)
-implement(
-    "narrow_copy",
-    CompositeImplicitAutograd=lambda self, dim, start, length: tensor_shape.copies(
-        invoke(functions.narrow_op, self, dim, start, length)
-    ),
-)
 implement("narrow.Tensor", CompositeImplicitAutograd=views.narrow_tensor)
 implement("numpy_T", CompositeImplicitAutograd=views.numpy_T)
 implement("permute", CompositeExplicitAutograd=strided.permute)
@@ -1366,8 +1360,8 @@ implement(
 )
 implement(
     "diagonal_copy.out",
-    CompositeImplicitAutograd=lambda self, offset, dim1, dim2: tensor_shape.copies(
-        invoke(functions.diagonal_copy_op, self, offset, dim1, dim2)
+    CompositeExplicitAutograd=lambda self, offset, dim1, dim2, out: structured.write_out(
+        invoke(functions.diagonal_copy_op, self, offset, dim1, dim2), [self, offset, dim1, dim2], out, casts=False
     ),
 )
 implement(

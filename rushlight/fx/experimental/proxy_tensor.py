@@ -1,5 +1,8 @@
-"""`make_fx` where PyTorch has it. `aot/proxy_tensor.py` explains it."""
+"""`make_fx` where PyTorch has it. `aot/proxy_tensor.py` explains it, and is imported when a program asks for a name."""
 
-from rushlight.aot.proxy_tensor import make_fx
+from importlib import import_module
+from typing import Any
 
-__all__ = ["make_fx"]
+
+def __getattr__(name: str) -> Any:
+    return getattr(import_module("rushlight.aot.proxy_tensor"), name)

@@ -201,7 +201,7 @@ def test_copies_of_views_have_no_base():
         x = xp.arange(6.0).reshape(2, 3).requires_grad_()
         copies = [
             xp.view_copy(x, (3, 2)), xp.expand_copy(x[None], (2, 2, 3)), xp.permute_copy(x, (1, 0)), xp.t_copy(x),
-            xp.narrow_copy(x, 1, 0, 2), xp.squeeze_copy(x[None]), xp.as_strided_copy(x, (2, 2), (1, 2)), xp.alias_copy(x),
+            xp.squeeze_copy(x[None]), xp.as_strided_copy(x, (2, 2), (1, 2)), xp.alias_copy(x),
             xp.transpose_copy(x, 0, 1), xp.unsqueeze_copy(x, 0), xp.unfold_copy(x, 1, 2, 1), *xp.unbind_copy(x, 1),
             *xp.split_with_sizes_copy(x, [1, 2], 1),
         ]  # fmt: skip
