@@ -161,7 +161,9 @@ MADE_OF_OTHERS = {
 GRAPHS_APART = {
     "prod": "no cumprod",
     "nn.functional.binary_cross_entropy": "no logit",
-    **dict.fromkeys(("scatter_reduce", "atan2", "arctan2", "hypot", "cumprod"), "a formula for each gradient"),
+    **dict.fromkeys(
+        ("scatter_reduce", "atan2", "arctan2", "hypot", "cumprod", "linalg.solve"), "a formula for each gradient"
+    ),
     **dict.fromkeys(
         ("nn.functional.glu", "nn.functional.hardswish", "nn.functional.mish"),
         "no backward of its own",

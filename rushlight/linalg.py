@@ -11,12 +11,12 @@ from rushlight.aten.strided import Tensor
 from rushlight.c10.dtypes import Scalar, dtype
 
 __all__ = [
-    "LinAlgError", "cholesky", "cholesky_ex", "cross", "det", "inv", "matrix_norm", "norm", "solve", "solve_ex", "svdvals",
+    "LinAlgError", "cholesky", "cholesky_ex", "cross", "det", "inv", "matrix_norm", "norm", "solve", "svdvals",
     "vector_norm",
 ]  # fmt: skip
 
 inv, det, cross, svdvals = functions.linalg_inv, functions.linalg_det, functions.linalg_cross, functions.linalg_svdvals
-solve, solve_ex = functions.linalg_solve, functions.linalg_solve_ex
+solve = functions.linalg_solve
 cholesky, cholesky_ex = functions.linalg_cholesky, functions.linalg_cholesky_ex
 vector_norm, matrix_norm = functions.linalg_vector_norm, functions.linalg_matrix_norm
 

@@ -14,6 +14,7 @@ from rushlight.aten.generated import functions
 from rushlight.aten.generated.functions import softplus, where, zeros_like  # noqa: F401
 from rushlight.aten.native import rnn
 from rushlight.aten.native.linear_algebra import is_vector_of_solve
+from rushlight.aten.native.losses import MEAN, rows_of_labels
 from rushlight.aten.strided import Tensor, storage_size, wrap_dim
 from rushlight.autograd.engine import grad as grad_of
 from rushlight.autograd.grad_mode import enable_grad
@@ -608,20 +609,33 @@ def add_gradient_of_mean(of_std: Tensor | None, grad: Tensor | None, self: Tenso
     return of_mean if of_std is None else of_std + of_mean
 
 
-def linalg_det_backward(grad: Tensor, A: Tensor, result: Tensor) -> Tensor:  # noqa: N803
-    """The gradient for a matrix whose determinant is 0 is 0. Source: `torch/csrc/autograd/FunctionsManual.cpp`,
-    `linalg_det_backward`."""
+def multilabel_margin_loss_backward(
+    grad: Tensor, self: Tensor, target: Tensor, reduction: int, is_target: Tensor
+) -> Tensor:
+    """Source: `aten/src/ATen/native/LossMultiLabelMargin.cpp`, `multilabel_margin_loss_backward_out_frame`."""
+    scores, named, index = rows_of_labels(self, target)
+    counted = named.unsqueeze(2) & (is_target.reshape(scores.shape) == 0).unsqueeze(1)
+    is_near = counted & (1 - scores.gather(1, index).unsqueeze(2) + scores.unsqueeze(1) > 0)
+    shares = is_near * (grad.reshape(-1, 1, 1) / scores.size(1))
+    shares = shares / scores.size(0) if reduction == MEAN else shares
+    return shares.sum(1).scatter_add(1, index, -shares.sum(2)).reshape(self.shape)
+
+
+def linalg_det_backward(grad: Tensor, A: Tensor, result: Tensor, LU: Tensor, pivots: Tensor) -> Tensor:  # noqa: N803
+    """The gradient for a matrix whose determinant is 0 is 0. PyTorch solves with the decomposition, which is saved.
+    Source: `torch/csrc/autograd/FunctionsManual.cpp`, `linalg_det_backward`."""
     is_singular = (result == 0)[..., None, None]
     inverse = functions.where(is_singular, functions.eye(A.shape[-1], dtype=A.dtype), A).inverse()
     return (grad * result)[..., None, None] * inverse.mT
 
 
-def linalg_solve_backward(grad: Tensor, A: Tensor, B: Tensor, X: Tensor, left: bool) -> Tensor:  # noqa: N803
-    """The gradient of the matrices. Source: `torch/csrc/autograd/FunctionsManual.cpp`, `linalg_solve_backward`."""
+def linalg_solve_backward(grad: Tensor, A: Tensor, X: Tensor, LU: Tensor, pivots: Tensor, left: bool) -> Tensor:  # noqa: N803
+    """The gradient of the matrices. PyTorch solves with the decomposition, which is saved.
+    Source: `torch/csrc/autograd/FunctionsManual.cpp`, `linalg_solve_backward`."""
     of_B = functions.linalg_solve(A.mT, grad, left=left)  # noqa: N806
-    if is_vector_of_solve(A, B):
+    if is_vector_of_solve(A, X):
         of_B, X = of_B.unsqueeze(-1), X.unsqueeze(-1)  # noqa: N806
-    return -(of_B @ X.mT if left else X.mT @ of_B).sum_to_size(A.shape)
+    return -(of_B @ X.mT if left else X.mT @ of_B)
 
 
 def cholesky_backward(grad: Tensor, L: Tensor, upper: bool) -> Tensor:  # noqa: N803

@@ -18,38 +18,39 @@ from rushlight.library import call_by_name, check_out_options, declare, invoke, 
 
 __all__ = [
     "_adaptive_avg_pool2d", "_cdist_forward", "_ctc_loss", "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams",
-    "_index_put_impl_", "_linalg_svd", "_local_scalar_dense", "_log_softmax", "_log_softmax_backward_data",
-    "_prelu_kernel", "_reshape_alias", "_reshape_alias_copy", "_safe_softmax", "_scaled_dot_product_attention_math",
-    "_scaled_dot_product_flash_attention_for_cpu", "_softmax", "_softmax_backward_data", "_thnn_fused_gru_cell",
-    "_thnn_fused_lstm_cell", "_to_copy", "_unique2", "_unsafe_view", "abs", "abs_", "absolute", "acos", "acos_",
-    "acosh", "acosh_", "adaptive_avg_pool1d", "add", "addbmm", "addcdiv", "addcmul", "addmm", "addmv", "addmv_", "addr",
-    "affine_grid_generator", "alias_copy", "all", "allclose", "alpha_dropout", "alpha_dropout_", "amax", "amin",
-    "aminmax", "any", "arange", "arccos", "arccos_", "arccosh", "arccosh_", "arcsin", "arcsin_", "arcsinh", "arcsinh_",
-    "arctan", "arctan2", "arctan_", "arctanh", "arctanh_", "argmax", "argmin", "argsort", "argwhere", "as_strided",
-    "as_strided_", "as_strided_copy", "as_strided_scatter", "asin", "asin_", "asinh", "asinh_", "atan", "atan2",
-    "atan_", "atanh", "atanh_", "avg_pool1d", "baddbmm", "batch_norm", "bernoulli", "bilinear",
-    "binary_cross_entropy_with_logits", "bincount", "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or",
-    "bitwise_right_shift", "bitwise_xor", "bmm", "broadcast_to", "bucketize", "cat", "ceil", "ceil_", "celu", "celu_",
-    "channel_shuffle", "chunk", "clamp", "clamp_", "clamp_max", "clamp_max_", "clamp_min", "clamp_min_", "clip",
-    "clip_", "clone", "column_stack", "concat", "concatenate", "conj", "conj_physical", "constant_pad_nd", "conv1d",
-    "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "convolution", "copysign",
-    "corrcoef", "cos", "cos_", "cosh", "cosh_", "cosine_embedding_loss", "cosine_similarity", "count_nonzero", "cov",
-    "cross", "ctc_loss", "cummax", "cummin", "cumprod", "cumsum", "deg2rad", "deg2rad_", "det", "detach", "diag",
-    "diag_embed", "diagflat", "diagonal", "diagonal_copy", "diagonal_scatter", "diff", "digamma", "dist", "div",
-    "divide", "dot", "dropout", "dropout_", "dsplit", "dstack", "embedding", "embedding_renorm_", "empty", "empty_like",
-    "empty_strided", "eq", "equal", "erf", "erf_", "erfc", "erfc_", "erfinv", "exp", "exp2", "exp2_", "exp_",
-    "expand_copy", "expm1", "expm1_", "eye", "fake_quantize_per_channel_affine", "fake_quantize_per_tensor_affine",
-    "feature_alpha_dropout", "feature_alpha_dropout_", "feature_dropout", "feature_dropout_", "fill", "fill_", "fix",
-    "fix_", "flatten", "flip", "fliplr", "flipud", "float_power", "floor", "floor_", "floor_divide", "fmax", "fmin",
-    "fmod", "frac", "frac_", "full", "full_like", "gather", "gcd", "gcd_", "ge", "ger", "greater", "greater_equal",
-    "group_norm", "gru", "gru_cell", "gt", "hardshrink", "heaviside", "hinge_embedding_loss", "histc", "histogram",
-    "hsplit", "hstack", "hypot", "index_add", "index_copy", "index_fill", "index_put", "index_put_", "index_reduce",
-    "index_select", "inner", "instance_norm", "inverse", "is_nonzero", "is_same_size", "is_signed", "isclose",
-    "isfinite", "isin", "isinf", "isnan", "isneginf", "isposinf", "isreal", "kl_div", "kron", "kthvalue", "layer_norm",
-    "lcm", "lcm_", "ldexp", "ldexp_", "le", "lerp", "less", "less_equal", "lgamma", "linspace", "log", "log10",
-    "log10_", "log1p", "log1p_", "log2", "log2_", "log_", "log_softmax", "logaddexp", "logaddexp2", "logcumsumexp",
-    "logical_and", "logical_not", "logical_or", "logical_xor", "logit", "logit_", "logsumexp", "lstm", "lstm_cell",
-    "lt", "margin_ranking_loss", "masked_fill", "masked_scatter", "masked_select", "matmul", "max", "max_pool1d",
+    "_index_put_impl_", "_linalg_det", "_linalg_solve_ex", "_linalg_svd", "_local_scalar_dense", "_log_softmax",
+    "_log_softmax_backward_data", "_prelu_kernel", "_reshape_alias", "_reshape_alias_copy", "_safe_softmax",
+    "_scaled_dot_product_attention_math", "_scaled_dot_product_flash_attention_for_cpu", "_softmax",
+    "_softmax_backward_data", "_thnn_fused_gru_cell", "_thnn_fused_lstm_cell", "_to_copy", "_unique2", "_unsafe_view",
+    "abs", "abs_", "absolute", "acos", "acos_", "acosh", "acosh_", "adaptive_avg_pool1d", "add", "addbmm", "addcdiv",
+    "addcmul", "addmm", "addmv", "addmv_", "addr", "affine_grid_generator", "alias_copy", "all", "allclose",
+    "alpha_dropout", "alpha_dropout_", "amax", "amin", "aminmax", "any", "arange", "arccos", "arccos_", "arccosh",
+    "arccosh_", "arcsin", "arcsin_", "arcsinh", "arcsinh_", "arctan", "arctan2", "arctan_", "arctanh", "arctanh_",
+    "argmax", "argmin", "argsort", "argwhere", "as_strided", "as_strided_", "as_strided_copy", "as_strided_scatter",
+    "asin", "asin_", "asinh", "asinh_", "atan", "atan2", "atan_", "atanh", "atanh_", "avg_pool1d", "baddbmm",
+    "batch_norm", "bernoulli", "bilinear", "binary_cross_entropy_with_logits", "bincount", "bitwise_and",
+    "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bmm", "broadcast_to",
+    "bucketize", "cat", "ceil", "ceil_", "celu", "celu_", "channel_shuffle", "chunk", "clamp", "clamp_", "clamp_max",
+    "clamp_max_", "clamp_min", "clamp_min_", "clip", "clip_", "clone", "column_stack", "concat", "concatenate", "conj",
+    "conj_physical", "constant_pad_nd", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d",
+    "conv_transpose3d", "convolution", "copysign", "corrcoef", "cos", "cos_", "cosh", "cosh_", "cosine_embedding_loss",
+    "cosine_similarity", "count_nonzero", "cov", "cross", "ctc_loss", "cummax", "cummin", "cumprod", "cumsum",
+    "deg2rad", "deg2rad_", "det", "detach", "diag", "diag_embed", "diagflat", "diagonal", "diagonal_copy",
+    "diagonal_scatter", "diff", "digamma", "dist", "div", "divide", "dot", "dropout", "dropout_", "dsplit", "dstack",
+    "embedding", "embedding_renorm_", "empty", "empty_like", "empty_strided", "eq", "equal", "erf", "erf_", "erfc",
+    "erfc_", "erfinv", "exp", "exp2", "exp2_", "exp_", "expand_copy", "expm1", "expm1_", "eye",
+    "fake_quantize_per_channel_affine", "fake_quantize_per_tensor_affine", "feature_alpha_dropout",
+    "feature_alpha_dropout_", "feature_dropout", "feature_dropout_", "fill", "fill_", "fix", "fix_", "flatten", "flip",
+    "fliplr", "flipud", "float_power", "floor", "floor_", "floor_divide", "fmax", "fmin", "fmod", "frac", "frac_",
+    "full", "full_like", "gather", "gcd", "gcd_", "ge", "ger", "greater", "greater_equal", "group_norm", "gru",
+    "gru_cell", "gt", "hardshrink", "heaviside", "hinge_embedding_loss", "histc", "histogram", "hsplit", "hstack",
+    "hypot", "index_add", "index_copy", "index_fill", "index_put", "index_put_", "index_reduce", "index_select",
+    "inner", "instance_norm", "inverse", "is_nonzero", "is_same_size", "is_signed", "isclose", "isfinite", "isin",
+    "isinf", "isnan", "isneginf", "isposinf", "isreal", "kl_div", "kron", "kthvalue", "layer_norm", "lcm", "lcm_",
+    "ldexp", "ldexp_", "le", "lerp", "less", "less_equal", "lgamma", "linspace", "log", "log10", "log10_", "log1p",
+    "log1p_", "log2", "log2_", "log_", "log_softmax", "logaddexp", "logaddexp2", "logcumsumexp", "logical_and",
+    "logical_not", "logical_or", "logical_xor", "logit", "logit_", "logsumexp", "lstm", "lstm_cell", "lt",
+    "margin_ranking_loss", "masked_fill", "masked_scatter", "masked_select", "matmul", "max", "max_pool1d",
     "max_pool1d_with_indices", "max_pool2d", "maximum", "mean", "median", "min", "minimum", "mm", "mode", "moveaxis",
     "movedim", "msort", "mul", "multinomial", "multiply", "mv", "mvlgamma", "nan_to_num", "nan_to_num_", "nanmean",
     "nanmedian", "nanquantile", "nansum", "narrow", "native_batch_norm", "native_channel_shuffle", "ne", "neg", "neg_",
@@ -4362,6 +4363,14 @@ def linalg_inv(A):
     return linalg_inv_op.table[key_set](A)
 
 
+def _linalg_det(A):
+    try:
+        key_set = (A._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return return_types.named(return_types._linalg_det, invoke(_linalg_det_op, A))
+    return return_types.named(return_types._linalg_det, _linalg_det_op.table[key_set](A))
+
+
 def linalg_det(A):
     try:
         key_set = (A._key_set | local.included) & ~local.excluded
@@ -4380,12 +4389,14 @@ def det(input=None, **numpy_names):
     return det_op.table[key_set](input)
 
 
-def linalg_solve_ex(A, B, *, left=True, check_errors=False):
+def _linalg_solve_ex(A, B, *, left=True, check_errors=False):
     try:
         key_set = (A._key_set | B._key_set | local.included) & ~local.excluded
     except AttributeError:
-        return return_types.named(return_types.linalg_solve_ex, invoke(linalg_solve_ex_op, A, B, left, check_errors))
-    return return_types.named(return_types.linalg_solve_ex, linalg_solve_ex_op.table[key_set](A, B, left, check_errors))
+        return return_types.named(return_types._linalg_solve_ex, invoke(_linalg_solve_ex_op, A, B, left, check_errors))
+    return return_types.named(
+        return_types._linalg_solve_ex, _linalg_solve_ex_op.table[key_set](A, B, left, check_errors)
+    )
 
 
 def linalg_solve(A, B, *, left=True):
@@ -6940,6 +6951,16 @@ def multi_margin_loss(input=None, target=None, p=1, margin=1, weight=None, reduc
     except AttributeError:
         return invoke(multi_margin_loss_op, input, target, p, margin, weight, reduction)
     return multi_margin_loss_op.table[key_set](input, target, p, margin, weight, reduction)
+
+
+def multilabel_margin_loss_forward(input=None, target=None, reduction=None, **numpy_names):
+    if numpy_names or reduction is None:
+        return call_by_name([multilabel_margin_loss_forward_op], locals())
+    try:
+        key_set = (input._key_set | target._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(multilabel_margin_loss_forward_op, input, target, reduction)
+    return multilabel_margin_loss_forward_op.table[key_set](input, target, reduction)
 
 
 def multilabel_margin_loss(input=None, target=None, reduction=1, **numpy_names):
@@ -13858,7 +13879,8 @@ return_types.define("aminmax", ("min", "max"))
 return_types.define("aminmax_out", ("min", "max"))
 return_types.define("_linalg_svd", ("U", "S", "Vh"))
 return_types.define("linalg_inv_ex", ("inverse", "info"))
-return_types.define("linalg_solve_ex", ("result", "info"))
+return_types.define("_linalg_det", ("result", "LU", "pivots"))
+return_types.define("_linalg_solve_ex", ("result", "LU", "pivots", "info"))
 return_types.define("linalg_cholesky_ex", ("L", "info"))
 return_types.define("median", ("values", "indices"))
 return_types.define("median_out", ("values", "indices"))
@@ -14918,10 +14940,11 @@ _linalg_svd_op = declare(
 )
 linalg_inv_ex_op = declare("linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)")
 linalg_inv_op = declare("linalg_inv(Tensor A) -> Tensor")
+_linalg_det_op = declare("_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor pivots)")
 linalg_det_op = declare("linalg_det(Tensor A) -> Tensor")
 det_op = declare("det(Tensor self) -> Tensor")
-linalg_solve_ex_op = declare(
-    "linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor result, Tensor info)"
+_linalg_solve_ex_op = declare(
+    "_linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor result, Tensor LU, Tensor pivots, Tensor info)"
 )
 linalg_solve_op = declare("linalg_solve(Tensor A, Tensor B, *, bool left=True) -> Tensor")
 linalg_cholesky_ex_op = declare(
@@ -15463,6 +15486,9 @@ soft_margin_loss_out_op = declare(
 )
 multi_margin_loss_op = declare(
     "multi_margin_loss(Tensor self, Tensor target, Scalar p=1, Scalar margin=1, Tensor? weight=None, int reduction=1) -> Tensor"
+)
+multilabel_margin_loss_forward_op = declare(
+    "multilabel_margin_loss_forward(Tensor self, Tensor target, int reduction) -> (Tensor output, Tensor is_target)"
 )
 multilabel_margin_loss_op = declare("multilabel_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")
 ctc_loss_IntList_op = declare(

@@ -1133,11 +1133,12 @@ def _linalg_svd(
 ) -> return_types._linalg_svd: ...
 def linalg_inv_ex(A: Tensor, *, check_errors: _bool = False) -> return_types.linalg_inv_ex: ...
 def linalg_inv(A: Tensor) -> Tensor: ...
+def _linalg_det(A: Tensor) -> return_types._linalg_det: ...
 def linalg_det(A: Tensor) -> Tensor: ...
 def det(input: Tensor) -> Tensor: ...
-def linalg_solve_ex(
+def _linalg_solve_ex(
     A: Tensor, B: Tensor, *, left: _bool = True, check_errors: _bool = False
-) -> return_types.linalg_solve_ex: ...
+) -> return_types._linalg_solve_ex: ...
 def linalg_solve(A: Tensor, B: Tensor, *, left: _bool = True) -> Tensor: ...
 def linalg_cholesky_ex(
     input: Tensor, *, upper: _bool = False, check_errors: _bool = False
@@ -2033,6 +2034,7 @@ def soft_margin_loss(input: Tensor, target: Tensor, reduction: _int = 1, *, out:
 def multi_margin_loss(
     input: Tensor, target: Tensor, p: Number = 1, margin: Number = 1, weight: Tensor | None = None, reduction: _int = 1
 ) -> Tensor: ...
+def multilabel_margin_loss_forward(input: Tensor, target: Tensor, reduction: _int) -> tuple[Tensor, Tensor]: ...
 def multilabel_margin_loss(input: Tensor, target: Tensor, reduction: _int = 1) -> Tensor: ...
 @overload
 def ctc_loss(
@@ -3252,9 +3254,10 @@ linalg_matrix_norm_str_ord_out_op: OpOverload
 _linalg_svd_op: OpOverload
 linalg_inv_ex_op: OpOverload
 linalg_inv_op: OpOverload
+_linalg_det_op: OpOverload
 linalg_det_op: OpOverload
 det_op: OpOverload
-linalg_solve_ex_op: OpOverload
+_linalg_solve_ex_op: OpOverload
 linalg_solve_op: OpOverload
 linalg_cholesky_ex_op: OpOverload
 linalg_cholesky_op: OpOverload
@@ -3490,6 +3493,7 @@ poisson_nll_loss_op: OpOverload
 soft_margin_loss_op: OpOverload
 soft_margin_loss_out_op: OpOverload
 multi_margin_loss_op: OpOverload
+multilabel_margin_loss_forward_op: OpOverload
 multilabel_margin_loss_op: OpOverload
 ctc_loss_IntList_op: OpOverload
 ctc_loss_Tensor_op: OpOverload

@@ -1541,12 +1541,13 @@ implement("linalg_matrix_norm.str_ord_out", CompositeImplicitAutograd=linear_alg
 implement("_linalg_svd", CPU=linear_algebra.svd, Meta=linear_algebra.svd)
 implement("linalg_inv_ex", CPU=linear_algebra.inv_ex, Meta=linear_algebra.inv_ex)
 implement("linalg_inv", CompositeImplicitAutograd=lambda A: functions.linalg_inv_ex(A, check_errors=True)[0])
-implement("linalg_det", CPU=linear_algebra.det, Meta=linear_algebra.det)
+implement("_linalg_det", CPU=linear_algebra.det, Meta=linear_algebra.det)
+implement("linalg_det", CompositeImplicitAutograd=lambda A: functions._linalg_det(A)[0])
 implement("det", CompositeImplicitAutograd=lambda self: functions.linalg_det(self))
-implement("linalg_solve_ex", CPU=linear_algebra.solve_ex, Meta=linear_algebra.solve_ex)
+implement("_linalg_solve_ex", CPU=linear_algebra.solve_ex, Meta=linear_algebra.solve_ex)
 implement(
     "linalg_solve",
-    CompositeImplicitAutograd=lambda A, B, left: functions.linalg_solve_ex(A, B, left=left, check_errors=True)[0],
+    CompositeImplicitAutograd=lambda A, B, left: functions._linalg_solve_ex(A, B, left=left, check_errors=True)[0],
 )
 implement("linalg_cholesky_ex", CPU=linear_algebra.cholesky_ex, Meta=linear_algebra.cholesky_ex)
 implement(
@@ -1710,7 +1711,7 @@ implement("kron", CompositeImplicitAutograd=linear_algebra.kron)
 implement(
     "kron.out",
     CompositeImplicitAutograd=lambda self, other, out: structured.write_out(
-        invoke(functions.kron_op, self, other), [self, other], out, casts=False
+        invoke(functions.kron_op, self, other), [self, other], out, casts=True
     ),
 )
 implement("outer.out", CompositeImplicitAutograd=linear_algebra.outer)
@@ -2506,7 +2507,13 @@ implement(
     ),
 )
 implement("multi_margin_loss", CompositeExplicitAutograd=losses.multi_margin_loss)
-implement("multilabel_margin_loss", CompositeExplicitAutograd=losses.multilabel_margin_loss)
+implement("multilabel_margin_loss_forward", CompositeExplicitAutograd=losses.multilabel_margin_loss_forward)
+implement(
+    "multilabel_margin_loss",
+    CompositeImplicitAutograd=lambda self, target, reduction: functions.multilabel_margin_loss_forward(
+        self, target, reduction
+    )[0],
+)
 implement("ctc_loss.IntList", CompositeImplicitAutograd=loss_ctc.ctc_loss)
 implement("ctc_loss.Tensor", CompositeImplicitAutograd=loss_ctc.ctc_loss)
 implement("_ctc_loss", CPU=loss_ctc._ctc_loss)

@@ -449,20 +449,42 @@ def inv_ex(A: Tensor, check_errors: bool = False) -> tuple[Tensor, ...]:  # noqa
     return inverse, functions.zeros(A.shape[:-2], dtype=int32, device=A.device)
 
 
-def det(A: Tensor) -> Tensor:  # noqa: N803
-    """The determinants of matrices. Source: `aten/src/ATen/native/LinearAlgebra.cpp`, `_linalg_det`, which also gives the LU
-    decomposition that its derivative takes."""
+def det(A: Tensor) -> tuple[Tensor, ...]:  # noqa: N803
+    """The determinants of matrices, and their LU decompositions, which the derivative takes.
+    Source: `aten/src/ATen/native/BatchLinearAlgebra.cpp`, `_linalg_det`."""
     _check_square("linalg.det", A)
     out = allocate(Output(A.shape[:-2], None, A.dtype), A.device.type)
     if not A.is_meta:
         out._array[...] = np.linalg.det(A._array)
-    return out
+    return out, *lu_factors(A)
+
+
+def lu_factors(A: Tensor) -> tuple[Tensor, Tensor]:  # noqa: N803
+    """L below the diagonal and U, of A with rows exchanged, and for each row the one with which it was exchanged, from 1 on."""
+    sizes, n = A.shape, A.shape[-1]
+    factors = allocate(Output(sizes, _column_major(sizes), A.dtype), A.device.type)
+    pivots = functions.zeros(sizes[:-1], dtype=int32, device=A.device)
+    if A.is_meta:
+        return factors, pivots
+    lu = A._array.copy()
+    for k in range(n):
+        place = k + np.abs(lu[..., k:, k]).argmax(-1)[..., None, None]
+        pivots._array[..., k] = place[..., 0, 0] + 1
+        largest = np.take_along_axis(lu, place, -2)
+        np.put_along_axis(lu, place, lu[..., k, None, :], -2)
+        lu[..., k, None, :] = largest
+        pivot = lu[..., k, None, k]
+        lu[..., k + 1 :, k] = np.divide(lu[..., k + 1 :, k], pivot, where=pivot != 0, out=lu[..., k + 1 :, k])
+        lu[..., k + 1 :, k + 1 :] -= lu[..., k + 1 :, k, None] * lu[..., k, None, k + 1 :]
+    factors._array[...] = lu
+    return factors, pivots
 
 
 def solve_ex(A: Tensor, B: Tensor, left: bool, check_errors: bool = False) -> tuple[Tensor, ...]:  # noqa: N803
-    """The solutions X of AX = B, or of XA = B unless `left`, and for each an int32 that is 0. B is a vector, or a batch of as many
-    vectors as A has matrices, or matrices. A singular matrix raises, also without `check_errors`.
-    Source: `aten/src/ATen/native/BatchLinearAlgebra.cpp`, `_linalg_solve_ex`."""
+    """The solutions X of AX = B, or of XA = B unless `left`, the LU decompositions, and for each an int32 that is 0.
+
+    B is a vector, or a batch of as many vectors as A has matrices, or matrices. A singular matrix raises, also without
+    `check_errors`. Source: `aten/src/ATen/native/BatchLinearAlgebra.cpp`, `_linalg_solve_ex`."""
     _check_square("linalg.solve", A)
     is_vector = is_vector_of_solve(A, B)
     columns = B.unsqueeze(-1) if is_vector else B
@@ -481,7 +503,7 @@ def solve_ex(A: Tensor, B: Tensor, left: bool, check_errors: bool = False) -> tu
             problem = "torch.linalg.solve: The solver failed because the input matrix is singular."
             raise _LinAlgError(problem) from None
         out._array[...] = found[..., 0] if is_vector else found if left else np.swapaxes(found, -1, -2)
-    return out, functions.zeros(batch, dtype=int32, device=A.device)
+    return out, *lu_factors(A), functions.zeros(batch, dtype=int32, device=A.device)
 
 
 def is_vector_of_solve(A: Tensor, B: Tensor) -> bool:  # noqa: N803

@@ -472,7 +472,7 @@ def _check_scores(self: Tensor) -> None:
         raise RuntimeError(f"{expected}, but got: {list(self.shape)}")
 
 
-def multilabel_margin_loss(self: Tensor, target: Tensor, reduction: int) -> Tensor:
+def multilabel_margin_loss_forward(self: Tensor, target: Tensor, reduction: int) -> tuple[Tensor, Tensor]:
     """How far the score of each other class is within 1 of that of each target. The targets of a row end before its first -1.
     Source: `aten/src/ATen/native/LossMultiLabelMargin.cpp`, `multilabel_margin_loss_forward_out_cpu_template`."""
     _check_scores(self)
@@ -480,13 +480,19 @@ def multilabel_margin_loss(self: Tensor, target: Tensor, reduction: int) -> Tens
         raise RuntimeError(f"inconsistent target size: {list(target.shape)} for input of size: {list(self.shape)}")
     if target.numel() and not -1 <= int(target.min()) <= int(target.max()) < self.shape[-1:].numel():
         raise RuntimeError("argument #2 'target' is out of range")
+    scores, named, index = rows_of_labels(self, target)
+    is_target = functions.zeros_like(scores).scatter_add(1, index, named.to(self.dtype)).clamp_max(1)
+    distance = (1 - scores.gather(1, index).unsqueeze(2) + scores.unsqueeze(1)).clamp_min(0)
+    loss = (distance * (named.unsqueeze(2) & (is_target == 0).unsqueeze(1))).sum((1, 2)) / scores.size(1)
+    loss = reduce(loss.reshape(target.shape[:-1]) if reduction == NONE else loss, reduction)
+    return loss, is_target.reshape(target.shape)
+
+
+def rows_of_labels(self: Tensor, target: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """The scores, which of the targets are there, and their classes, or 0, as matrices."""
     scores, classes = (x.reshape((-1, self.shape[-1:].numel())) for x in (self, target))
     named = functions.cumsum((classes < 0).long(), 1) == 0
-    index = classes * named
-    others = functions.zeros_like(scores).scatter_add(1, index, named.to(self.dtype)) == 0
-    distance = (1 - scores.gather(1, index).unsqueeze(2) + scores.unsqueeze(1)).clamp_min(0)
-    loss = (distance * (named.unsqueeze(2) & others.unsqueeze(1))).sum((1, 2)) / scores.size(1)
-    return reduce(loss.reshape(target.shape[:-1]) if reduction == NONE else loss, reduction)
+    return scores, named, classes * named
 
 
 def _log_sigmoid(self: Tensor) -> Tensor:

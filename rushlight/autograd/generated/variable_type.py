@@ -9,27 +9,27 @@ import math
 
 from rushlight.aten.generated.functions import (
     _adaptive_avg_pool2d_backward_op, _adaptive_avg_pool2d_op, _cdist_forward_op, _ctc_loss_backward_op, _ctc_loss_op,
-    _fake_quantize_per_tensor_affine_cachemask_tensor_qparams_op, _index_put_impl__op, _linalg_svd_op,
-    _log_softmax_backward_data_op, _log_softmax_backward_data_out_op, _log_softmax_op, _log_softmax_out_op,
-    _prelu_kernel_op, _reshape_alias_op, _safe_softmax_op, _scaled_dot_product_flash_attention_for_cpu_op,
-    _softmax_backward_data_op, _softmax_backward_data_out_op, _softmax_op, _softmax_out_op, _thnn_fused_gru_cell_op,
-    _thnn_fused_lstm_cell_op, _to_copy_op, _unique2_op, _unsafe_view_op, _upsample_bicubic2d_aa_backward_op,
-    _upsample_bicubic2d_aa_op, _upsample_bicubic2d_aa_out_op, _upsample_bilinear2d_aa_backward_op,
-    _upsample_bilinear2d_aa_op, _upsample_bilinear2d_aa_out_op, _upsample_lanczos2d_aa_backward_op,
-    _upsample_lanczos2d_aa_op, _upsample_lanczos2d_aa_out_op, _upsample_nearest_exact1d_backward_op,
-    _upsample_nearest_exact1d_op, _upsample_nearest_exact1d_out_op, _upsample_nearest_exact2d_backward_op,
-    _upsample_nearest_exact2d_op, _upsample_nearest_exact2d_out_op, _upsample_nearest_exact3d_backward_op,
-    _upsample_nearest_exact3d_op, _upsample_nearest_exact3d_out_op, abs__op, abs_op, abs_out_op, acos__op, acos_op,
-    acos_out_op, acosh__op, acosh_op, acosh_out_op, add_Scalar_op, add_Tensor_op, add__Tensor_op, add_out_op,
-    addcdiv__op, addcdiv_op, addcdiv_out_op, addcmul__op, addcmul_op, addcmul_out_op, addmm__op, addmm_op, addmm_out_op,
-    addmv__op, addmv_op, addmv_out_op, addr__op, addr_op, addr_out_op, affine_grid_generator_op,
-    affine_grid_generator_out_op, alias_op, all_all_out_op, all_dims_out_op, all_out_op, amax_op, amax_out_op, amin_op,
-    amin_out_op, aminmax_op, aminmax_out_op, any_all_out_op, any_dims_out_op, any_out_op, arange_out_op,
-    arange_start_out_op, argmax_out_op, argmin_out_op, as_strided__op, as_strided_op, as_strided_scatter_op, asin__op,
-    asin_op, asin_out_op, asinh__op, asinh_op, asinh_out_op, atan2__op, atan2_op, atan2_out_op, atan__op, atan_op,
-    atan_out_op, atanh__op, atanh_op, atanh_out_op, avg_pool2d_backward_grad_input_op, avg_pool2d_backward_op,
-    avg_pool2d_op, avg_pool2d_out_op, baddbmm__op, baddbmm_op, baddbmm_out_op, bernoulli_Tensor_op,
-    bernoulli__Tensor_op, bernoulli__float_op, bernoulli_op, bernoulli_out_op, bernoulli_p_op,
+    _fake_quantize_per_tensor_affine_cachemask_tensor_qparams_op, _index_put_impl__op, _linalg_det_op,
+    _linalg_solve_ex_op, _linalg_svd_op, _log_softmax_backward_data_op, _log_softmax_backward_data_out_op,
+    _log_softmax_op, _log_softmax_out_op, _prelu_kernel_op, _reshape_alias_op, _safe_softmax_op,
+    _scaled_dot_product_flash_attention_for_cpu_op, _softmax_backward_data_op, _softmax_backward_data_out_op,
+    _softmax_op, _softmax_out_op, _thnn_fused_gru_cell_op, _thnn_fused_lstm_cell_op, _to_copy_op, _unique2_op,
+    _unsafe_view_op, _upsample_bicubic2d_aa_backward_op, _upsample_bicubic2d_aa_op, _upsample_bicubic2d_aa_out_op,
+    _upsample_bilinear2d_aa_backward_op, _upsample_bilinear2d_aa_op, _upsample_bilinear2d_aa_out_op,
+    _upsample_lanczos2d_aa_backward_op, _upsample_lanczos2d_aa_op, _upsample_lanczos2d_aa_out_op,
+    _upsample_nearest_exact1d_backward_op, _upsample_nearest_exact1d_op, _upsample_nearest_exact1d_out_op,
+    _upsample_nearest_exact2d_backward_op, _upsample_nearest_exact2d_op, _upsample_nearest_exact2d_out_op,
+    _upsample_nearest_exact3d_backward_op, _upsample_nearest_exact3d_op, _upsample_nearest_exact3d_out_op, abs__op,
+    abs_op, abs_out_op, acos__op, acos_op, acos_out_op, acosh__op, acosh_op, acosh_out_op, add_Scalar_op, add_Tensor_op,
+    add__Tensor_op, add_out_op, addcdiv__op, addcdiv_op, addcdiv_out_op, addcmul__op, addcmul_op, addcmul_out_op,
+    addmm__op, addmm_op, addmm_out_op, addmv__op, addmv_op, addmv_out_op, addr__op, addr_op, addr_out_op,
+    affine_grid_generator_op, affine_grid_generator_out_op, alias_op, all_all_out_op, all_dims_out_op, all_out_op,
+    amax_op, amax_out_op, amin_op, amin_out_op, aminmax_op, aminmax_out_op, any_all_out_op, any_dims_out_op, any_out_op,
+    arange_out_op, arange_start_out_op, argmax_out_op, argmin_out_op, as_strided__op, as_strided_op,
+    as_strided_scatter_op, asin__op, asin_op, asin_out_op, asinh__op, asinh_op, asinh_out_op, atan2__op, atan2_op,
+    atan2_out_op, atan__op, atan_op, atan_out_op, atanh__op, atanh_op, atanh_out_op, avg_pool2d_backward_grad_input_op,
+    avg_pool2d_backward_op, avg_pool2d_op, avg_pool2d_out_op, baddbmm__op, baddbmm_op, baddbmm_out_op,
+    bernoulli_Tensor_op, bernoulli__Tensor_op, bernoulli__float_op, bernoulli_op, bernoulli_out_op, bernoulli_p_op,
     binary_cross_entropy_backward_grad_input_op, binary_cross_entropy_backward_op, binary_cross_entropy_op,
     binary_cross_entropy_out_op, binary_cross_entropy_with_logits_op, bitwise_and_Tensor_out_op, bitwise_and__Tensor_op,
     bitwise_left_shift_Tensor_out_op, bitwise_left_shift__Tensor_op, bitwise_not__op, bitwise_not_out_op,
@@ -66,35 +66,35 @@ from rushlight.aten.generated.functions import (
     lcm_out_op, ldexp_Tensor_op, ldexp__op, ldexp_out_op, le_Tensor_out_op, le__Tensor_op, leaky_relu__op,
     leaky_relu_backward_grad_input_op, leaky_relu_backward_op, leaky_relu_op, leaky_relu_out_op, lerp_Scalar_op,
     lerp_Scalar_out_op, lerp_Tensor_op, lerp_Tensor_out_op, lerp__Scalar_op, lerp__Tensor_op, lgamma__op, lgamma_op,
-    lgamma_out_op, linalg_cholesky_ex_op, linalg_cross_op, linalg_det_op, linalg_inv_ex_op, linalg_solve_ex_op,
-    linalg_vector_norm_op, linalg_vector_norm_out_op, linear_out_op, linspace_Scalar_Tensor_out_op,
-    linspace_Tensor_Scalar_out_op, linspace_Tensor_Tensor_out_op, linspace_out_op, log10__op, log10_op, log10_out_op,
-    log1p__op, log1p_op, log1p_out_op, log2__op, log2_op, log2_out_op, log__op, log_op, log_out_op,
-    log_sigmoid_backward_grad_input_op, log_sigmoid_backward_op, log_sigmoid_forward_op, log_softmax_int_out_op,
-    logaddexp2_op, logaddexp2_out_op, logaddexp_op, logaddexp_out_op, logcumsumexp_op, logcumsumexp_out_op,
-    logical_and__op, logical_and_out_op, logical_not__op, logical_not_out_op, logical_or__op, logical_or_out_op,
-    logical_xor__op, logical_xor_out_op, logit__op, logit_op, logit_out_op, logsumexp_op, logsumexp_out_op,
-    lt_Tensor_out_op, lt__Tensor_op, masked_fill_Scalar_op, masked_fill_Tensor_op, masked_fill__Scalar_op,
-    masked_fill__Tensor_op, masked_scatter__op, masked_scatter_backward_op, masked_scatter_op, masked_select_op,
-    masked_select_out_op, max_dim_max_op, max_dim_op, max_op, max_pool2d_with_indices_backward_grad_input_op,
-    max_pool2d_with_indices_backward_op, max_pool2d_with_indices_op, max_unary_out_op, maximum_op, maximum_out_op,
-    mean_dim_op, mean_dtype_out_op, mean_op, mean_out_op, median_dim_op, median_dim_values_op, median_op,
-    min_dim_min_op, min_dim_op, min_op, min_unary_out_op, minimum_op, minimum_out_op, mish__op, mish_op, mish_out_op,
-    mm_op, mm_out_op, mode_op, mode_values_op, mse_loss_backward_grad_input_op, mse_loss_backward_op, mse_loss_op,
-    mse_loss_out_op, mul_Scalar_op, mul_Tensor_op, mul__Tensor_op, mul_out_op, multi_margin_loss_op,
-    multilabel_margin_loss_op, multinomial_out_op, mv_op, mv_out_op, mvlgamma_op, nan_to_num__op, nan_to_num_op,
-    nan_to_num_out_op, nanmedian_dim_op, nanmedian_dim_values_op, nanmedian_op, nanmedian_out_op, nansum_op,
-    nansum_out_op, native_batch_norm_op, native_layer_norm_op, ne_Tensor_out_op, ne__Tensor_op, neg__op, neg_op,
-    neg_out_op, nll_loss2d_backward_op, nll_loss2d_forward_op, nll_loss_backward_grad_input_op, nll_loss_backward_op,
-    nll_loss_forward_op, nonzero_out_op, norm_ScalarOpt_dim_op, normal_Tensor_Tensor_op, normal_Tensor_Tensor_out_op,
-    normal_Tensor_float_op, normal_Tensor_float_out_op, normal__op, normal_float_Tensor_op, normal_float_Tensor_out_op,
-    normal_float_float_out_op, normal_functional_op, ones_out_op, permute_op, pixel_shuffle_op, pixel_shuffle_out_op,
-    pixel_unshuffle_op, pixel_unshuffle_out_op, polygamma__op, polygamma_op, polygamma_out_op, pow_Scalar_op,
-    pow_Scalar_out_op, pow_Tensor_Scalar_op, pow_Tensor_Scalar_out_op, pow_Tensor_Tensor_op, pow_Tensor_Tensor_out_op,
-    pow__Scalar_op, pow__Tensor_op, prod_dim_int_op, prod_int_out_op, prod_op, prod_out_op, put__op, put_op, put_out_op,
-    rad2deg__op, rad2deg_op, rad2deg_out_op, rand_out_op, randint_generator_out_op, randint_low_generator_out_op,
-    randint_low_out_op, randint_out_op, random__from_op, random__op, random__to_op, random_from_op, random_op,
-    random_to_op, randperm_generator_out_op, randperm_out_op, reciprocal__op, reciprocal_op, reciprocal_out_op,
+    lgamma_out_op, linalg_cholesky_ex_op, linalg_cross_op, linalg_inv_ex_op, linalg_vector_norm_op,
+    linalg_vector_norm_out_op, linear_out_op, linspace_Scalar_Tensor_out_op, linspace_Tensor_Scalar_out_op,
+    linspace_Tensor_Tensor_out_op, linspace_out_op, log10__op, log10_op, log10_out_op, log1p__op, log1p_op,
+    log1p_out_op, log2__op, log2_op, log2_out_op, log__op, log_op, log_out_op, log_sigmoid_backward_grad_input_op,
+    log_sigmoid_backward_op, log_sigmoid_forward_op, log_softmax_int_out_op, logaddexp2_op, logaddexp2_out_op,
+    logaddexp_op, logaddexp_out_op, logcumsumexp_op, logcumsumexp_out_op, logical_and__op, logical_and_out_op,
+    logical_not__op, logical_not_out_op, logical_or__op, logical_or_out_op, logical_xor__op, logical_xor_out_op,
+    logit__op, logit_op, logit_out_op, logsumexp_op, logsumexp_out_op, lt_Tensor_out_op, lt__Tensor_op,
+    masked_fill_Scalar_op, masked_fill_Tensor_op, masked_fill__Scalar_op, masked_fill__Tensor_op, masked_scatter__op,
+    masked_scatter_backward_op, masked_scatter_op, masked_select_op, masked_select_out_op, max_dim_max_op, max_dim_op,
+    max_op, max_pool2d_with_indices_backward_grad_input_op, max_pool2d_with_indices_backward_op,
+    max_pool2d_with_indices_op, max_unary_out_op, maximum_op, maximum_out_op, mean_dim_op, mean_dtype_out_op, mean_op,
+    mean_out_op, median_dim_op, median_dim_values_op, median_op, min_dim_min_op, min_dim_op, min_op, min_unary_out_op,
+    minimum_op, minimum_out_op, mish__op, mish_op, mish_out_op, mm_op, mm_out_op, mode_op, mode_values_op,
+    mse_loss_backward_grad_input_op, mse_loss_backward_op, mse_loss_op, mse_loss_out_op, mul_Scalar_op, mul_Tensor_op,
+    mul__Tensor_op, mul_out_op, multi_margin_loss_op, multilabel_margin_loss_forward_op, multinomial_out_op, mv_op,
+    mv_out_op, mvlgamma_op, nan_to_num__op, nan_to_num_op, nan_to_num_out_op, nanmedian_dim_op, nanmedian_dim_values_op,
+    nanmedian_op, nanmedian_out_op, nansum_op, nansum_out_op, native_batch_norm_op, native_layer_norm_op,
+    ne_Tensor_out_op, ne__Tensor_op, neg__op, neg_op, neg_out_op, nll_loss2d_backward_op, nll_loss2d_forward_op,
+    nll_loss_backward_grad_input_op, nll_loss_backward_op, nll_loss_forward_op, nonzero_out_op, norm_ScalarOpt_dim_op,
+    normal_Tensor_Tensor_op, normal_Tensor_Tensor_out_op, normal_Tensor_float_op, normal_Tensor_float_out_op,
+    normal__op, normal_float_Tensor_op, normal_float_Tensor_out_op, normal_float_float_out_op, normal_functional_op,
+    ones_out_op, permute_op, pixel_shuffle_op, pixel_shuffle_out_op, pixel_unshuffle_op, pixel_unshuffle_out_op,
+    polygamma__op, polygamma_op, polygamma_out_op, pow_Scalar_op, pow_Scalar_out_op, pow_Tensor_Scalar_op,
+    pow_Tensor_Scalar_out_op, pow_Tensor_Tensor_op, pow_Tensor_Tensor_out_op, pow__Scalar_op, pow__Tensor_op,
+    prod_dim_int_op, prod_int_out_op, prod_op, prod_out_op, put__op, put_op, put_out_op, rad2deg__op, rad2deg_op,
+    rad2deg_out_op, rand_out_op, randint_generator_out_op, randint_low_generator_out_op, randint_low_out_op,
+    randint_out_op, random__from_op, random__op, random__to_op, random_from_op, random_op, random_to_op,
+    randperm_generator_out_op, randperm_out_op, reciprocal__op, reciprocal_op, reciprocal_out_op,
     reflection_pad1d_backward_grad_input_op, reflection_pad1d_backward_op, reflection_pad1d_op, reflection_pad1d_out_op,
     reflection_pad2d_backward_grad_input_op, reflection_pad2d_backward_op, reflection_pad2d_op, reflection_pad2d_out_op,
     reflection_pad3d_backward_grad_input_op, reflection_pad3d_backward_op, reflection_pad3d_op, reflection_pad3d_out_op,
@@ -4135,34 +4135,39 @@ class LinalgSvdBackward0(Node):
 
 
 class LinalgDetBackward0(Node):
-    saved_A = saved_result = None
+    saved_A = saved_LU = saved_pivots = saved_result = None
     _saved_A, _raw_saved_A = tensor_getters("saved_A")
+    _saved_LU, _raw_saved_LU = tensor_getters("saved_LU")
+    _saved_pivots, _raw_saved_pivots = tensor_getters("saved_pivots")
     _saved_result, _raw_saved_result = tensor_getters("saved_result")
 
-    def apply(node, grad):
-        if grad is None:
-            unpack(node, [node.saved_A, node.saved_result])
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
+            unpack(node, [node.saved_A, node.saved_LU, node.saved_pivots, node.saved_result])
             return (None,)
+        grad = grads[0]
         A = unpack(node, node.saved_A)
+        LU = unpack(node, node.saved_LU)
+        pivots = unpack(node, node.saved_pivots)
         result = unpack(node, node.saved_result)
-        return (linalg_det_backward(grad, A, result),)
+        return (linalg_det_backward(grad, A, result[0], LU, pivots),)
 
     def release_variables(node):
-        node.saved_A = node.saved_result = None
+        node.saved_A = node.saved_LU = node.saved_pivots = node.saved_result = None
         node.released = True
 
 
 class LinalgSolveExBackward0(Node):
-    saved_A = saved_B = saved_result = None
+    saved_A = saved_LU = saved_pivots = saved_result = None
     _saved_A, _raw_saved_A = tensor_getters("saved_A")
-    _saved_B, _raw_saved_B = tensor_getters("saved_B")
+    _saved_LU, _raw_saved_LU = tensor_getters("saved_LU")
+    _saved_pivots, _raw_saved_pivots = tensor_getters("saved_pivots")
     _saved_result, _raw_saved_result = tensor_getters("saved_result")
-    _saved_B_sym_sizes = value_getter("B_shape")
     _saved_left = value_getter("left")
 
     def apply(node, *grads):
         if all(grad is None for grad in grads):
-            unpack(node, [node.saved_A, node.saved_B, node.saved_result])
+            unpack(node, [node.saved_A, node.saved_LU, node.saved_pivots, node.saved_result])
             return (
                 None,
                 None,
@@ -4170,15 +4175,16 @@ class LinalgSolveExBackward0(Node):
         grad = grads[0]
         edges = node.next_edges
         A = unpack(node, node.saved_A) if edges[0].node or edges[1].node else None
-        B = unpack(node, node.saved_B) if edges[0].node else None
+        LU = unpack(node, node.saved_LU) if edges[0].node else None
+        pivots = unpack(node, node.saved_pivots) if edges[0].node else None
         result = unpack(node, node.saved_result) if edges[0].node else None
         return (
-            linalg_solve_backward(grad, A, B, result[0], node.left) if edges[0].node else None,
-            functions.linalg_solve(A.mT, grad, left=node.left).sum_to_size(node.B_shape) if edges[1].node else None,
+            linalg_solve_backward(grad, A, result[0], LU, pivots, node.left) if edges[0].node else None,
+            functions.linalg_solve(A.mT, grad, left=node.left) if edges[1].node else None,
         )
 
     def release_variables(node):
-        node.saved_A = node.saved_B = node.saved_result = None
+        node.saved_A = node.saved_LU = node.saved_pivots = node.saved_result = None
         node.released = True
 
 
@@ -5995,21 +6001,24 @@ class MultiMarginLossBackward0(Node):
 
 
 class MultilabelMarginLossBackward0(Node):
-    saved_self = saved_target = None
+    saved_is_target = saved_self = saved_target = None
+    _saved_is_target, _raw_saved_is_target = tensor_getters("saved_is_target")
     _saved_self, _raw_saved_self = tensor_getters("saved_self")
     _saved_target, _raw_saved_target = tensor_getters("saved_target")
     _saved_reduction = int_getter("reduction")
 
-    def apply(node, grad):
-        if grad is None:
-            unpack(node, [node.saved_self, node.saved_target])
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
+            unpack(node, [node.saved_is_target, node.saved_self, node.saved_target])
             return (None,)
+        grad = grads[0]
+        is_target = unpack(node, node.saved_is_target)
         self = unpack(node, node.saved_self)
         target = unpack(node, node.saved_target)
-        return (backward_of(functions.multilabel_margin_loss_op, grad, [self], self, target, node.reduction)[0],)
+        return (multilabel_margin_loss_backward(grad, self, target, node.reduction, detach_result(is_target)),)
 
     def release_variables(node):
-        node.saved_self = node.saved_target = None
+        node.saved_is_target = node.saved_self = node.saved_target = None
         node.released = True
 
 
@@ -12080,36 +12089,39 @@ def _linalg_svd(key_set, A, full_matrices, compute_uv, driver):
     return result
 
 
-def linalg_det(key_set, A):
+def _linalg_det(key_set, A):
     if not local.grad_enabled or A._autograd is A._base is None:
-        return linalg_det_op.below[key_set](A)
+        return _linalg_det_op.below[key_set](A)
     edges = [gradient_edge(A)]
     if edges[0].node is None and not any_requires_grad([A]):
-        return linalg_det_op.below[key_set](A)
+        return _linalg_det_op.below[key_set](A)
     node = LinalgDetBackward0()
     node.next_edges = edges
     node.saved_A = save(A)
-    result = call_below(linalg_det_op.below[key_set], A)
+    result = call_below(_linalg_det_op.below[key_set], A)
     set_history(result, node)
+    node.saved_LU = save(result[1], True)
+    node.saved_pivots = save(result[2], True)
     node.saved_result = save(result, True)
     return result
 
 
-def linalg_solve_ex(key_set, A, B, left, check_errors):
+def _linalg_solve_ex(key_set, A, B, left, check_errors):
     if not local.grad_enabled or A._autograd is A._base is None and B._autograd is B._base is None:
-        return linalg_solve_ex_op.below[key_set](A, B, left, check_errors)
+        return _linalg_solve_ex_op.below[key_set](A, B, left, check_errors)
     edges = [gradient_edge(A), gradient_edge(B)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([A, B]):
-        return linalg_solve_ex_op.below[key_set](A, B, left, check_errors)
+        return _linalg_solve_ex_op.below[key_set](A, B, left, check_errors)
     node = LinalgSolveExBackward0()
     node.next_edges = edges
     node.left = left
-    node.B_shape = B.shape
     node.saved_A = save(A)
-    if edges[0].node:
-        node.saved_B = save(B)
-    result = call_below(linalg_solve_ex_op.below[key_set], A, B, left, check_errors)
+    result = call_below(_linalg_solve_ex_op.below[key_set], A, B, left, check_errors)
     set_history(result, node)
+    if edges[0].node:
+        node.saved_LU = save(result[1], True)
+    if edges[0].node:
+        node.saved_pivots = save(result[2], True)
     if edges[0].node:
         node.saved_result = save(result, True)
     return result
@@ -13969,19 +13981,20 @@ def multi_margin_loss(key_set, self, target, p, margin, weight, reduction):
     return result
 
 
-def multilabel_margin_loss(key_set, self, target, reduction):
+def multilabel_margin_loss_forward(key_set, self, target, reduction):
     if not local.grad_enabled or self._autograd is self._base is None:
-        return multilabel_margin_loss_op.below[key_set](self, target, reduction)
+        return multilabel_margin_loss_forward_op.below[key_set](self, target, reduction)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
-        return multilabel_margin_loss_op.below[key_set](self, target, reduction)
+        return multilabel_margin_loss_forward_op.below[key_set](self, target, reduction)
     node = MultilabelMarginLossBackward0()
     node.next_edges = edges
     node.reduction = reduction
     node.saved_self = save(self)
     node.saved_target = save(target)
-    result = call_below(multilabel_margin_loss_op.below[key_set], self, target, reduction)
-    set_history(result, node)
+    result = call_below(multilabel_margin_loss_forward_op.below[key_set], self, target, reduction)
+    set_history(result, node, [True, False])
+    node.saved_is_target = save(result[1], True)
     return result
 
 
@@ -14688,8 +14701,8 @@ AUTOGRAD = {
     index_fill_int_Tensor_op: index_fill_int_Tensor, index_fill__int_Tensor_op: index_fill__int_Tensor,
     masked_scatter_op: masked_scatter, masked_scatter__op: masked_scatter_, masked_scatter_backward_op:
     masked_scatter_backward, masked_select_op: masked_select, scatter_reduce_two_op: scatter_reduce_two,
-    scatter_reduce__two_op: scatter_reduce__two, _linalg_svd_op: _linalg_svd, linalg_det_op: linalg_det,
-    linalg_solve_ex_op: linalg_solve_ex, linalg_cholesky_ex_op: linalg_cholesky_ex, linalg_inv_ex_op: linalg_inv_ex,
+    scatter_reduce__two_op: scatter_reduce__two, _linalg_svd_op: _linalg_svd, _linalg_det_op: _linalg_det,
+    _linalg_solve_ex_op: _linalg_solve_ex, linalg_cholesky_ex_op: linalg_cholesky_ex, linalg_inv_ex_op: linalg_inv_ex,
     trace_op: trace, linalg_vector_norm_op: linalg_vector_norm, norm_ScalarOpt_dim_op: norm_ScalarOpt_dim,
     _cdist_forward_op: _cdist_forward, median_op: median, median_dim_op: median_dim, nanmedian_op: nanmedian,
     nanmedian_dim_op: nanmedian_dim, sort_op: sort, sort_stable_op: sort_stable, topk_op: topk, unique_consecutive_op:
@@ -14726,17 +14739,18 @@ AUTOGRAD = {
     _thnn_fused_gru_cell_op: _thnn_fused_gru_cell, native_layer_norm_op: native_layer_norm, native_batch_norm_op:
     native_batch_norm, nll_loss_forward_op: nll_loss_forward, nll_loss2d_forward_op: nll_loss2d_forward,
     smooth_l1_loss_op: smooth_l1_loss, soft_margin_loss_op: soft_margin_loss, multi_margin_loss_op: multi_margin_loss,
-    multilabel_margin_loss_op: multilabel_margin_loss, _ctc_loss_op: _ctc_loss, _log_softmax_backward_data_op:
-    _log_softmax_backward_data, _softmax_backward_data_op: _softmax_backward_data, binary_cross_entropy_backward_op:
-    binary_cross_entropy_backward, diagonal_backward_op: diagonal_backward, elu_backward_op: elu_backward,
-    embedding_dense_backward_op: embedding_dense_backward, gelu_backward_op: gelu_backward, hardtanh_backward_op:
-    hardtanh_backward, huber_loss_backward_op: huber_loss_backward, leaky_relu_backward_op: leaky_relu_backward,
-    mse_loss_backward_op: mse_loss_backward, nll_loss2d_backward_op: nll_loss2d_backward, nll_loss_backward_op:
-    nll_loss_backward, select_backward_op: select_backward, sigmoid_backward_op: sigmoid_backward, slice_backward_op:
-    slice_backward, smooth_l1_loss_backward_op: smooth_l1_loss_backward, softplus_backward_op: softplus_backward,
-    tanh_backward_op: tanh_backward, threshold_backward_op: threshold_backward, unfold_backward_op: unfold_backward,
-    hardshrink_backward_op: hardshrink_backward, softshrink_backward_op: softshrink_backward, log_sigmoid_backward_op:
-    log_sigmoid_backward, fake_quantize_per_tensor_affine_cachemask_op: fake_quantize_per_tensor_affine_cachemask,
+    multilabel_margin_loss_forward_op: multilabel_margin_loss_forward, _ctc_loss_op: _ctc_loss,
+    _log_softmax_backward_data_op: _log_softmax_backward_data, _softmax_backward_data_op: _softmax_backward_data,
+    binary_cross_entropy_backward_op: binary_cross_entropy_backward, diagonal_backward_op: diagonal_backward,
+    elu_backward_op: elu_backward, embedding_dense_backward_op: embedding_dense_backward, gelu_backward_op:
+    gelu_backward, hardtanh_backward_op: hardtanh_backward, huber_loss_backward_op: huber_loss_backward,
+    leaky_relu_backward_op: leaky_relu_backward, mse_loss_backward_op: mse_loss_backward, nll_loss2d_backward_op:
+    nll_loss2d_backward, nll_loss_backward_op: nll_loss_backward, select_backward_op: select_backward,
+    sigmoid_backward_op: sigmoid_backward, slice_backward_op: slice_backward, smooth_l1_loss_backward_op:
+    smooth_l1_loss_backward, softplus_backward_op: softplus_backward, tanh_backward_op: tanh_backward,
+    threshold_backward_op: threshold_backward, unfold_backward_op: unfold_backward, hardshrink_backward_op:
+    hardshrink_backward, softshrink_backward_op: softshrink_backward, log_sigmoid_backward_op: log_sigmoid_backward,
+    fake_quantize_per_tensor_affine_cachemask_op: fake_quantize_per_tensor_affine_cachemask,
     _fake_quantize_per_tensor_affine_cachemask_tensor_qparams_op:
     _fake_quantize_per_tensor_affine_cachemask_tensor_qparams, fake_quantize_per_channel_affine_cachemask_op:
     fake_quantize_per_channel_affine_cachemask,
