@@ -64,7 +64,7 @@ def _suffixes(self: Tensor) -> Iterator[str]:
         yield "grad_fn=<Invalid>"
         return
     if grad_fn is not None:
-        yield f"grad_fn=<{grad_fn.name()}>"
+        yield f"grad_fn=<{grad_fn.name().rpartition('::')[2]}>"
     elif self.requires_grad:
         yield "requires_grad=True"
 

@@ -96,7 +96,7 @@ def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
 
 def _softmax_dim(name: str, input: Tensor) -> int:
     """The default dimension if `dim` is None, which PyTorch deprecates."""
-    warn(f"Implicit dimension choice for {name} has been deprecated. Pass dim=...")
+    warn(f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.")
     return 0 if input.dim() in (0, 1, 3) else 1
 
 

@@ -36,6 +36,7 @@ m.T
 m[None].T
 xp.tensor(1.0).T
 y.mT
+xp.nn.functional.log_softmax(y)
 m.mT
 xp.tensor(1.0).mT
 x.sum().backward(create_graph=True)

@@ -54,3 +54,13 @@ def test_sizes_print_like_those_of_torch():
 def test_a_tensor_without_memory_shows_its_metadata(sizes, dtype):
     ours, theirs = printed(lambda xp: xp.ones(sizes, dtype=getattr(xp, dtype), device="meta"))
     assert ours == theirs
+
+
+def test_the_node_of_a_written_view_prints_without_its_namespace():
+    def written(xp):
+        x = xp.ones(3, requires_grad=True) * 1
+        x[0] = 2
+        return x
+
+    ours, theirs = printed(written)
+    assert ours == theirs and "grad_fn=<CopySlices>" in ours
