@@ -205,8 +205,6 @@ class Lenient(ModuleType):
             if module is sys.modules["torch"] and name in OTHER_DTYPES:
                 return GIVEN.setdefault(path, other_dtype(name))
             value = sys.modules.get(path) or Missing(path, always=always)
-            if always:
-                vars(self)[name] = value  # some helpers ask for it in a loop
         if type(value).__name__ in ("_Ops", "_Namespace"):
             return Lenient(value, always, path)
         return Lenient(value, always) if isinstance(value, ModuleType) else value
