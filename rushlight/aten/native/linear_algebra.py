@@ -547,7 +547,7 @@ def cov(self: Tensor, correction: int, fweights: Tensor | None, aweights: Tensor
         )
     x = self.view(1, -1) if self.dim() < 2 else self
     weights = [w for w in (fweights, aweights) if w is not None]
-    w = math.prod(weights) if weights else None
+    w: Any = math.prod(weights) if weights else None
     total = x.shape[1] if w is None else w.sum()
     mean = (x if w is None else x * w).sum(1, keepdim=True) / total
     norm = total - correction
