@@ -299,6 +299,8 @@ class FunctionalTensorMode(DispatchMode):
                 return simpler(*args, **kwargs)
         with disable_modes():
             outer = run_meta(func, args, kwargs)
+        if func is aten.lift_fresh_copy.default and local.on_meta:
+            outer = fake_like(outer)
         if is_view(func):
             self.wrap_views(outer, func, args)
         elif is_inplace_view(func):

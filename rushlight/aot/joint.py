@@ -17,12 +17,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rushlight.aot.functional import FunctionalTensorMode, View, base_wrapper, sync
-from rushlight.aot.proxy_tensor import Args, Decompositions, ProxyTorchDispatchMode, fake_like, on_meta, trace
+from rushlight.aot.proxy_tensor import Args, Decompositions, ProxyTorchDispatchMode, fake_like, trace
 from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor, non_overlapping_and_dense
 from rushlight.autograd import engine
 from rushlight.autograd.grad_mode import set_grad_enabled
-from rushlight.c10.dispatch import local
+from rushlight.c10.dispatch import local, replacing
 from rushlight.fx import GraphModule
 from rushlight.library import ops
 
@@ -102,7 +102,7 @@ def collect_metadata(function: Callable, args: Sequence[Any]) -> ViewAndMutation
     mode = FunctionalTensorMode(on_meta=True)
     outers = [mode.wrap(fake_like(x), fake_like(x).detach()) if isinstance(x, Tensor) else x for x in args]
     before = [layout(x) for x in outers]
-    with set_grad_enabled(local.grad_enabled), on_meta(True), mode:
+    with set_grad_enabled(local.grad_enabled), replacing(local, on_meta=True, fakes_constants=True), mode:
         outs = list(function(*outers))
         for out in outs:
             if isinstance(out, Tensor):
@@ -312,7 +312,8 @@ def inference_graph(
 def trace_fakes(traced: Callable, args: Args, tangents: Args, names: Args, decompositions: Any) -> GraphModule:
     """The graph of a function of fake tensors like the arguments, and of tangents, without dead code."""
     fakes = [fake_like(x).detach() if isinstance(x, Tensor) else x for x in args]
-    module = trace(traced, [*fakes, *tangents], names, decompositions)
+    with replacing(local, fakes_constants=True):
+        module = trace(traced, [*fakes, *tangents], names, decompositions)
     module.graph.eliminate_dead_code()
     module.recompile()
     return module

@@ -30,8 +30,8 @@ _CHEAP = """
     bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor broadcast_tensors ceil celu clamp clamp_max
     clamp_min clip clone copysign cos cosh deg2rad digamma div elu empty empty_like eq equal erf erfc erfinv exp exp2 expm1
     conj_physical float_power floor fmax fmin fmod frac full full_like gather gcd ge gelu gelu_backward gt hardshrink
-    hardsigmoid hardtanh heaviside hypot index isfinite isinf isnan isneginf isposinf lcm ldexp le leaky_relu lerp lgamma log
-    log10 log1p
+    hardsigmoid hardtanh heaviside hypot index isfinite isinf isnan isneginf isposinf lcm ldexp le leaky_relu lerp lgamma
+    lift_fresh_copy log log10 log1p
     log2 logaddexp logaddexp2 logical_and logical_not logical_or logical_xor logit lt masked_fill max maximum mean min minimum mish
     mul mvlgamma nan_to_num ne neg new_zeros ones polygamma positive pow rad2deg reciprocal relu remainder reshape round rrelu
     rsqrt rsub scalar_tensor selu sgn sigmoid sigmoid_backward sign signbit silu silu_backward sin sinc sinh softplus

@@ -136,6 +136,8 @@ def run_meta(func: Operator, args: tuple, kwargs: dict[str, Any]) -> Any:
     has_device = any(argument.name == "device" for argument in schema.arguments)
     if has_device and local.on_meta and not any(argument.base == "Tensor" for argument in schema.arguments):
         kwargs = kwargs | {"device": "meta"}
+    if local.on_meta and local.fakes_constants and schema.name == "lift_fresh_copy":
+        return fake_like(*args)
     return func(*args, **kwargs)
 
 
@@ -146,7 +148,10 @@ def on_meta(enabled: bool) -> AbstractContextManager:
 
 def composite(func: Operator) -> Callable | None:
     """An operator that is only defined by calls of other operators, as a function. These calls are recorded instead of it.
-    Source: `torch/_ops.py`, `OpOverload.decompose`."""
+    A new tensor of Python data is a constant of the graph, and the program works on a copy. Source: `torch/_ops.py`,
+    `OpOverload.decompose`."""
+    if func.full_name == "aten::lift_fresh":
+        return functions.lift_fresh_copy
     kernel = func.kernels.get(DispatchKey.CompositeImplicitAutograd)
     if kernel is None or kernel.pythonic or kernel.boxed:
         return None

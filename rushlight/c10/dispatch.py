@@ -188,6 +188,7 @@ class LocalState(threading.local):
         self.excluded = AUTOCAST_KEYS
         self.modes: list[DispatchMode] = []
         self.on_meta = False  # whether a trace runs on fake tensors: without data, in the place of tensors of the CPU
+        self.fakes_constants = False  # whether it makes fakes of constants too: the program may write fakes to them
         self.grad_enabled, self.inference = True, False
         self.tensor_keys = TENSOR_KEYS  # of new tensors
         self.saved_tensors_hooks: list[tuple[Callable, Callable]] = []

@@ -187,5 +187,5 @@ def to_copy(x: TensorBox, dtype: dtype | None = None, layout=None, device=None, 
     return identity(x, dtype or x.dtype)
 
 
-register_lowering("clone", "positive")(lambda x, *_: identity(x, x.dtype))
+register_lowering("clone", "lift_fresh_copy", "positive")(lambda x, *_: identity(x, x.dtype))
 register_lowering("copy")(lambda x, source, *_: identity(source, x.dtype, x.sizes))

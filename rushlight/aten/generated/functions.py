@@ -47,26 +47,26 @@ __all__ = [
     "hypot", "index_add", "index_copy", "index_fill", "index_put", "index_put_", "index_reduce", "index_select",
     "inner", "instance_norm", "inverse", "is_nonzero", "is_same_size", "is_signed", "isclose", "isfinite", "isin",
     "isinf", "isnan", "isneginf", "isposinf", "isreal", "kl_div", "kron", "kthvalue", "layer_norm", "lcm", "lcm_",
-    "ldexp", "ldexp_", "le", "lerp", "less", "less_equal", "lgamma", "linspace", "log", "log10", "log10_", "log1p",
-    "log1p_", "log2", "log2_", "log_", "log_softmax", "logaddexp", "logaddexp2", "logcumsumexp", "logical_and",
-    "logical_not", "logical_or", "logical_xor", "logit", "logit_", "logsumexp", "lstm", "lstm_cell", "lt",
-    "margin_ranking_loss", "masked_fill", "masked_scatter", "masked_select", "matmul", "max", "max_pool1d",
-    "max_pool1d_with_indices", "max_pool2d", "maximum", "mean", "median", "min", "minimum", "mm", "mode", "moveaxis",
-    "movedim", "msort", "mul", "multinomial", "multiply", "mv", "mvlgamma", "nan_to_num", "nan_to_num_", "nanmean",
-    "nanmedian", "nanquantile", "nansum", "narrow", "native_batch_norm", "native_channel_shuffle", "ne", "neg", "neg_",
-    "negative", "negative_", "normal", "not_equal", "ones", "ones_like", "outer", "pairwise_distance", "pdist",
-    "permute", "permute_copy", "pixel_shuffle", "pixel_unshuffle", "poisson_nll_loss", "polygamma", "positive", "pow",
-    "prelu", "prod", "put", "quantile", "rad2deg", "rad2deg_", "rand", "rand_like", "randint", "randint_like", "randn",
-    "randn_like", "randperm", "range", "ravel", "real", "reciprocal", "reciprocal_", "relu", "relu_", "remainder",
-    "renorm", "repeat_interleave", "reshape", "resize_as_", "resolve_conj", "resolve_neg", "rms_norm", "rnn_relu",
-    "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell", "roll", "rot90", "round", "round_", "row_stack", "rrelu", "rrelu_",
-    "rsqrt", "rsqrt_", "rsub", "scalar_tensor", "scatter", "scatter_add", "scatter_reduce", "searchsorted", "select",
-    "select_scatter", "selu", "selu_", "sgn", "sigmoid", "sigmoid_", "sign", "signbit", "sin", "sin_", "sinc", "sinc_",
-    "sinh", "sinh_", "slice_scatter", "softmax", "sort", "split", "split_with_sizes", "split_with_sizes_copy", "sqrt",
-    "sqrt_", "square", "square_", "squeeze", "squeeze_copy", "stack", "std", "std_mean", "sub", "subtract", "sum",
-    "swapaxes", "swapdims", "t", "t_copy", "take", "take_along_dim", "tan", "tan_", "tanh", "tanh_", "tensor_split",
-    "threshold", "threshold_", "tile", "topk", "transpose", "transpose_copy", "trapezoid", "trapz", "tril",
-    "tril_indices", "triplet_margin_loss", "triu", "triu_indices", "true_divide", "trunc", "trunc_", "unbind",
+    "ldexp", "ldexp_", "le", "lerp", "less", "less_equal", "lgamma", "lift_fresh", "lift_fresh_copy", "linspace", "log",
+    "log10", "log10_", "log1p", "log1p_", "log2", "log2_", "log_", "log_softmax", "logaddexp", "logaddexp2",
+    "logcumsumexp", "logical_and", "logical_not", "logical_or", "logical_xor", "logit", "logit_", "logsumexp", "lstm",
+    "lstm_cell", "lt", "margin_ranking_loss", "masked_fill", "masked_scatter", "masked_select", "matmul", "max",
+    "max_pool1d", "max_pool1d_with_indices", "max_pool2d", "maximum", "mean", "median", "min", "minimum", "mm", "mode",
+    "moveaxis", "movedim", "msort", "mul", "multinomial", "multiply", "mv", "mvlgamma", "nan_to_num", "nan_to_num_",
+    "nanmean", "nanmedian", "nanquantile", "nansum", "narrow", "native_batch_norm", "native_channel_shuffle", "ne",
+    "neg", "neg_", "negative", "negative_", "normal", "not_equal", "ones", "ones_like", "outer", "pairwise_distance",
+    "pdist", "permute", "permute_copy", "pixel_shuffle", "pixel_unshuffle", "poisson_nll_loss", "polygamma", "positive",
+    "pow", "prelu", "prod", "put", "quantile", "rad2deg", "rad2deg_", "rand", "rand_like", "randint", "randint_like",
+    "randn", "randn_like", "randperm", "range", "ravel", "real", "reciprocal", "reciprocal_", "relu", "relu_",
+    "remainder", "renorm", "repeat_interleave", "reshape", "resize_as_", "resolve_conj", "resolve_neg", "rms_norm",
+    "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell", "roll", "rot90", "round", "round_", "row_stack", "rrelu",
+    "rrelu_", "rsqrt", "rsqrt_", "rsub", "scalar_tensor", "scatter", "scatter_add", "scatter_reduce", "searchsorted",
+    "select", "select_scatter", "selu", "selu_", "sgn", "sigmoid", "sigmoid_", "sign", "signbit", "sin", "sin_", "sinc",
+    "sinc_", "sinh", "sinh_", "slice_scatter", "softmax", "sort", "split", "split_with_sizes", "split_with_sizes_copy",
+    "sqrt", "sqrt_", "square", "square_", "squeeze", "squeeze_copy", "stack", "std", "std_mean", "sub", "subtract",
+    "sum", "swapaxes", "swapdims", "t", "t_copy", "take", "take_along_dim", "tan", "tan_", "tanh", "tanh_",
+    "tensor_split", "threshold", "threshold_", "tile", "topk", "transpose", "transpose_copy", "trapezoid", "trapz",
+    "tril", "tril_indices", "triplet_margin_loss", "triu", "triu_indices", "true_divide", "trunc", "trunc_", "unbind",
     "unbind_copy", "unflatten", "unfold_copy", "unsqueeze", "unsqueeze_copy", "vander", "var", "var_mean", "vdot",
     "view_copy", "vsplit", "vstack", "where", "xlogy", "xlogy_", "zero_", "zeros", "zeros_like",
 ]  # fmt: skip
@@ -184,6 +184,26 @@ def flatten(input=None, start_dim=0, end_dim=-1, **numpy_names):
     except AttributeError:
         return invoke(flatten_using_ints_op, input, start_dim, end_dim)
     return flatten_using_ints_op.table[key_set](input, start_dim, end_dim)
+
+
+def lift_fresh(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([lift_fresh_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(lift_fresh_op, input)
+    return lift_fresh_op.table[key_set](input)
+
+
+def lift_fresh_copy(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([lift_fresh_copy_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(lift_fresh_copy_op, input)
+    return lift_fresh_copy_op.table[key_set](input)
 
 
 def movedim(*args, **kwargs):
@@ -13914,6 +13934,8 @@ expand_op = declare("expand(Tensor(a) self, int[] size) -> Tensor(a)")
 expand_copy_op = declare("expand_copy(Tensor self, int[] size) -> Tensor")
 expand_as_op = declare("expand_as(Tensor(a) self, Tensor other) -> Tensor(a)")
 flatten_using_ints_op = declare("flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)")
+lift_fresh_op = declare("lift_fresh(Tensor(a) self) -> Tensor(a)")
+lift_fresh_copy_op = declare("lift_fresh_copy(Tensor self) -> Tensor")
 mT_op = declare("mT(Tensor(a) self) -> Tensor(a)")
 movedim_intlist_op = declare("movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)")
 movedim_int_op = declare("movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)")

@@ -40,6 +40,8 @@ implement(
 )
 implement("expand_as", CompositeImplicitAutograd=lambda self, other: self.expand(other.shape))
 implement("flatten.using_ints", CompositeImplicitAutograd=views.flatten)
+implement("lift_fresh", CompositeExplicitAutograd=lambda self: self)
+implement("lift_fresh_copy", CompositeExplicitAutogradNonFunctional=strided.clone)
 implement("mT", CompositeImplicitAutograd=views.mT)
 implement("movedim.intlist", CompositeImplicitAutograd=views.movedim)
 implement("movedim.int", CompositeImplicitAutograd=views.movedim)

@@ -21,7 +21,7 @@ from rushlight.aten.strided import Tensor, add_attributes, empty_strided, stride
 from rushlight.aten.structured import resize_ as resize
 from rushlight.c10 import dtypes
 from rushlight.c10.context import context
-from rushlight.c10.dispatch import local
+from rushlight.c10.dispatch import ABOVE_PYTHON, excluding, local
 from rushlight.c10.dtypes import INTEGRAL, Scalar, as_dtype, dtype, get_default_dtype, int64, scalar_type
 from rushlight.c10.exception import warn, warn_once
 from rushlight.c10.memory_formats import (
@@ -239,7 +239,16 @@ def tensor(
     """
     if isinstance(data, Tensor):
         _warn_of_copy()
-    return leaf(_tensor(data, dtype, device), requires_grad)
+    return leaf(_lift(_tensor(data, dtype, device)), requires_grad)
+
+
+def _lift(made: Tensor) -> Tensor:
+    """A new tensor of Python data, announced to modes, which have seen no call so far. A graph has a copy of it, because the
+    program may write to the tensor. Source: `torch/csrc/utils/tensor_new.cpp`, `lift_fresh`."""
+    if not local.modes:
+        return made
+    with excluding(ABOVE_PYTHON):  # autograd sees no view
+        return functions.lift_fresh(made)
 
 
 def _warn_of_copy() -> None:
@@ -284,7 +293,7 @@ def _tensor(data, dtype: dtype | type | None, device: Device) -> Tensor:
 def as_tensor(data, *, dtype: dtype | None = None, device: Device = None) -> Tensor:
     """Like `tensor`, but without a copy if memory can be shared."""
     data = from_numpy(data) if isinstance(data, np.ndarray) else data
-    return data.to(device, dtype) if isinstance(data, Tensor) else _tensor(data, dtype, device)
+    return data.to(device, dtype) if isinstance(data, Tensor) else _lift(_tensor(data, dtype, device))
 
 
 def asarray(

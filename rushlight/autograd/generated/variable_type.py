@@ -66,35 +66,35 @@ from rushlight.aten.generated.functions import (
     lcm_out_op, ldexp_Tensor_op, ldexp__op, ldexp_out_op, le_Tensor_out_op, le__Tensor_op, leaky_relu__op,
     leaky_relu_backward_grad_input_op, leaky_relu_backward_op, leaky_relu_op, leaky_relu_out_op, lerp_Scalar_op,
     lerp_Scalar_out_op, lerp_Tensor_op, lerp_Tensor_out_op, lerp__Scalar_op, lerp__Tensor_op, lgamma__op, lgamma_op,
-    lgamma_out_op, linalg_cholesky_ex_op, linalg_cross_op, linalg_inv_ex_op, linalg_vector_norm_op,
-    linalg_vector_norm_out_op, linear_out_op, linspace_Scalar_Tensor_out_op, linspace_Tensor_Scalar_out_op,
-    linspace_Tensor_Tensor_out_op, linspace_out_op, log10__op, log10_op, log10_out_op, log1p__op, log1p_op,
-    log1p_out_op, log2__op, log2_op, log2_out_op, log__op, log_op, log_out_op, log_sigmoid_backward_grad_input_op,
-    log_sigmoid_backward_op, log_sigmoid_forward_op, log_softmax_int_out_op, logaddexp2_op, logaddexp2_out_op,
-    logaddexp_op, logaddexp_out_op, logcumsumexp_op, logcumsumexp_out_op, logical_and__op, logical_and_out_op,
-    logical_not__op, logical_not_out_op, logical_or__op, logical_or_out_op, logical_xor__op, logical_xor_out_op,
-    logit__op, logit_op, logit_out_op, logsumexp_op, logsumexp_out_op, lt_Tensor_out_op, lt__Tensor_op,
-    masked_fill_Scalar_op, masked_fill_Tensor_op, masked_fill__Scalar_op, masked_fill__Tensor_op, masked_scatter__op,
-    masked_scatter_backward_op, masked_scatter_op, masked_select_op, masked_select_out_op, max_dim_max_op, max_dim_op,
-    max_op, max_pool2d_with_indices_backward_grad_input_op, max_pool2d_with_indices_backward_op,
-    max_pool2d_with_indices_op, max_unary_out_op, maximum_op, maximum_out_op, mean_dim_op, mean_dtype_out_op, mean_op,
-    mean_out_op, median_dim_op, median_dim_values_op, median_op, min_dim_min_op, min_dim_op, min_op, min_unary_out_op,
-    minimum_op, minimum_out_op, mish__op, mish_op, mish_out_op, mm_op, mm_out_op, mode_op, mode_values_op,
-    mse_loss_backward_grad_input_op, mse_loss_backward_op, mse_loss_op, mse_loss_out_op, mul_Scalar_op, mul_Tensor_op,
-    mul__Tensor_op, mul_out_op, multi_margin_loss_op, multilabel_margin_loss_forward_op, multinomial_out_op, mv_op,
-    mv_out_op, mvlgamma_op, nan_to_num__op, nan_to_num_op, nan_to_num_out_op, nanmedian_dim_op, nanmedian_dim_values_op,
-    nanmedian_op, nanmedian_out_op, nansum_op, nansum_out_op, native_batch_norm_op, native_layer_norm_op,
-    ne_Tensor_out_op, ne__Tensor_op, neg__op, neg_op, neg_out_op, nll_loss2d_backward_op, nll_loss2d_forward_op,
-    nll_loss_backward_grad_input_op, nll_loss_backward_op, nll_loss_forward_op, nonzero_out_op, norm_ScalarOpt_dim_op,
-    normal_Tensor_Tensor_op, normal_Tensor_Tensor_out_op, normal_Tensor_float_op, normal_Tensor_float_out_op,
-    normal__op, normal_float_Tensor_op, normal_float_Tensor_out_op, normal_float_float_out_op, normal_functional_op,
-    ones_out_op, permute_op, pixel_shuffle_op, pixel_shuffle_out_op, pixel_unshuffle_op, pixel_unshuffle_out_op,
-    polygamma__op, polygamma_op, polygamma_out_op, pow_Scalar_op, pow_Scalar_out_op, pow_Tensor_Scalar_op,
-    pow_Tensor_Scalar_out_op, pow_Tensor_Tensor_op, pow_Tensor_Tensor_out_op, pow__Scalar_op, pow__Tensor_op,
-    prod_dim_int_op, prod_int_out_op, prod_op, prod_out_op, put__op, put_op, put_out_op, rad2deg__op, rad2deg_op,
-    rad2deg_out_op, rand_out_op, randint_generator_out_op, randint_low_generator_out_op, randint_low_out_op,
-    randint_out_op, random__from_op, random__op, random__to_op, random_from_op, random_op, random_to_op,
-    randperm_generator_out_op, randperm_out_op, reciprocal__op, reciprocal_op, reciprocal_out_op,
+    lgamma_out_op, lift_fresh_copy_op, lift_fresh_op, linalg_cholesky_ex_op, linalg_cross_op, linalg_inv_ex_op,
+    linalg_vector_norm_op, linalg_vector_norm_out_op, linear_out_op, linspace_Scalar_Tensor_out_op,
+    linspace_Tensor_Scalar_out_op, linspace_Tensor_Tensor_out_op, linspace_out_op, log10__op, log10_op, log10_out_op,
+    log1p__op, log1p_op, log1p_out_op, log2__op, log2_op, log2_out_op, log__op, log_op, log_out_op,
+    log_sigmoid_backward_grad_input_op, log_sigmoid_backward_op, log_sigmoid_forward_op, log_softmax_int_out_op,
+    logaddexp2_op, logaddexp2_out_op, logaddexp_op, logaddexp_out_op, logcumsumexp_op, logcumsumexp_out_op,
+    logical_and__op, logical_and_out_op, logical_not__op, logical_not_out_op, logical_or__op, logical_or_out_op,
+    logical_xor__op, logical_xor_out_op, logit__op, logit_op, logit_out_op, logsumexp_op, logsumexp_out_op,
+    lt_Tensor_out_op, lt__Tensor_op, masked_fill_Scalar_op, masked_fill_Tensor_op, masked_fill__Scalar_op,
+    masked_fill__Tensor_op, masked_scatter__op, masked_scatter_backward_op, masked_scatter_op, masked_select_op,
+    masked_select_out_op, max_dim_max_op, max_dim_op, max_op, max_pool2d_with_indices_backward_grad_input_op,
+    max_pool2d_with_indices_backward_op, max_pool2d_with_indices_op, max_unary_out_op, maximum_op, maximum_out_op,
+    mean_dim_op, mean_dtype_out_op, mean_op, mean_out_op, median_dim_op, median_dim_values_op, median_op,
+    min_dim_min_op, min_dim_op, min_op, min_unary_out_op, minimum_op, minimum_out_op, mish__op, mish_op, mish_out_op,
+    mm_op, mm_out_op, mode_op, mode_values_op, mse_loss_backward_grad_input_op, mse_loss_backward_op, mse_loss_op,
+    mse_loss_out_op, mul_Scalar_op, mul_Tensor_op, mul__Tensor_op, mul_out_op, multi_margin_loss_op,
+    multilabel_margin_loss_forward_op, multinomial_out_op, mv_op, mv_out_op, mvlgamma_op, nan_to_num__op, nan_to_num_op,
+    nan_to_num_out_op, nanmedian_dim_op, nanmedian_dim_values_op, nanmedian_op, nanmedian_out_op, nansum_op,
+    nansum_out_op, native_batch_norm_op, native_layer_norm_op, ne_Tensor_out_op, ne__Tensor_op, neg__op, neg_op,
+    neg_out_op, nll_loss2d_backward_op, nll_loss2d_forward_op, nll_loss_backward_grad_input_op, nll_loss_backward_op,
+    nll_loss_forward_op, nonzero_out_op, norm_ScalarOpt_dim_op, normal_Tensor_Tensor_op, normal_Tensor_Tensor_out_op,
+    normal_Tensor_float_op, normal_Tensor_float_out_op, normal__op, normal_float_Tensor_op, normal_float_Tensor_out_op,
+    normal_float_float_out_op, normal_functional_op, ones_out_op, permute_op, pixel_shuffle_op, pixel_shuffle_out_op,
+    pixel_unshuffle_op, pixel_unshuffle_out_op, polygamma__op, polygamma_op, polygamma_out_op, pow_Scalar_op,
+    pow_Scalar_out_op, pow_Tensor_Scalar_op, pow_Tensor_Scalar_out_op, pow_Tensor_Tensor_op, pow_Tensor_Tensor_out_op,
+    pow__Scalar_op, pow__Tensor_op, prod_dim_int_op, prod_int_out_op, prod_op, prod_out_op, put__op, put_op, put_out_op,
+    rad2deg__op, rad2deg_op, rad2deg_out_op, rand_out_op, randint_generator_out_op, randint_low_generator_out_op,
+    randint_low_out_op, randint_out_op, random__from_op, random__op, random__to_op, random_from_op, random_op,
+    random_to_op, randperm_generator_out_op, randperm_out_op, reciprocal__op, reciprocal_op, reciprocal_out_op,
     reflection_pad1d_backward_grad_input_op, reflection_pad1d_backward_op, reflection_pad1d_op, reflection_pad1d_out_op,
     reflection_pad2d_backward_grad_input_op, reflection_pad2d_backward_op, reflection_pad2d_op, reflection_pad2d_out_op,
     reflection_pad3d_backward_grad_input_op, reflection_pad3d_backward_op, reflection_pad3d_op, reflection_pad3d_out_op,
@@ -155,6 +155,13 @@ from rushlight.c10.dispatch import local
 
 
 class AliasBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad,)
+
+
+class LiftFreshCopyBackward0(Node):
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -6773,6 +6780,19 @@ def alias(key_set, self):
     node = AliasBackward0()
     node.next_edges = edges
     result = call_below(alias_op.below[key_set], self)
+    set_history(result, node)
+    return result
+
+
+def lift_fresh_copy(key_set, self):
+    if not local.grad_enabled or self._autograd is self._base is None:
+        return lift_fresh_copy_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return lift_fresh_copy_op.below[key_set](self)
+    node = LiftFreshCopyBackward0()
+    node.next_edges = edges
+    result = call_below(lift_fresh_copy_op.below[key_set], self)
     set_history(result, node)
     return result
 
@@ -14625,23 +14645,23 @@ def fake_quantize_per_channel_affine_cachemask(key_set, self, scale, zero_point,
 # ---- The groups of operators that `register` uses
 
 AUTOGRAD = {
-    alias_op: alias, as_strided_op: as_strided, as_strided__op: as_strided_, as_strided_scatter_op: as_strided_scatter,
-    diagonal_op: diagonal, diagonal_scatter_op: diagonal_scatter, expand_op: expand, permute_op: permute, select_int_op:
-    select_int, select_scatter_op: select_scatter, slice_Tensor_op: slice_Tensor, slice_scatter_op: slice_scatter,
-    split_Tensor_op: split_Tensor, split_with_sizes_op: split_with_sizes, squeeze_op: squeeze, squeeze_dim_op:
-    squeeze_dim, squeeze_dims_op: squeeze_dims, squeeze__op: squeeze_, squeeze__dim_op: squeeze__dim, squeeze__dims_op:
-    squeeze__dims, t_op: t, t__op: t_, transpose_int_op: transpose_int, transpose__op: transpose_, unbind_int_op:
-    unbind_int, unfold_op: unfold, unsqueeze_op: unsqueeze, unsqueeze__op: unsqueeze_, _reshape_alias_op:
-    _reshape_alias, _unsafe_view_op: _unsafe_view, view_op: view, clone_op: clone, copy__op: copy_, _to_copy_op:
-    _to_copy, fill_Scalar_op: fill_Scalar, fill_Tensor_op: fill_Tensor, fill__Scalar_op: fill__Scalar, fill__Tensor_op:
-    fill__Tensor, zero__op: zero_, normal__op: normal_, normal_Tensor_float_op: normal_Tensor_float,
-    normal_float_Tensor_op: normal_float_Tensor, normal_Tensor_Tensor_op: normal_Tensor_Tensor, exponential_op:
-    exponential, exponential__op: exponential_, uniform_op: uniform, uniform__op: uniform_, bernoulli_op: bernoulli,
-    bernoulli_Tensor_op: bernoulli_Tensor, bernoulli__Tensor_op: bernoulli__Tensor, bernoulli__float_op:
-    bernoulli__float, random_from_op: random_from, random__from_op: random__from, random_to_op: random_to,
-    random__to_op: random__to, random_op: random, random__op: random_, abs_op: abs, abs__op: abs_, add_Tensor_op:
-    add_Tensor, add__Tensor_op: add__Tensor, add_Scalar_op: add_Scalar, addcdiv_op: addcdiv, addcdiv__op: addcdiv_,
-    addcmul_op: addcmul, addcmul__op: addcmul_, ceil_op: ceil, ceil__op: ceil_, clamp_Tensor_op: clamp_Tensor,
+    alias_op: alias, lift_fresh_copy_op: lift_fresh_copy, as_strided_op: as_strided, as_strided__op: as_strided_,
+    as_strided_scatter_op: as_strided_scatter, diagonal_op: diagonal, diagonal_scatter_op: diagonal_scatter, expand_op:
+    expand, permute_op: permute, select_int_op: select_int, select_scatter_op: select_scatter, slice_Tensor_op:
+    slice_Tensor, slice_scatter_op: slice_scatter, split_Tensor_op: split_Tensor, split_with_sizes_op: split_with_sizes,
+    squeeze_op: squeeze, squeeze_dim_op: squeeze_dim, squeeze_dims_op: squeeze_dims, squeeze__op: squeeze_,
+    squeeze__dim_op: squeeze__dim, squeeze__dims_op: squeeze__dims, t_op: t, t__op: t_, transpose_int_op: transpose_int,
+    transpose__op: transpose_, unbind_int_op: unbind_int, unfold_op: unfold, unsqueeze_op: unsqueeze, unsqueeze__op:
+    unsqueeze_, _reshape_alias_op: _reshape_alias, _unsafe_view_op: _unsafe_view, view_op: view, clone_op: clone,
+    copy__op: copy_, _to_copy_op: _to_copy, fill_Scalar_op: fill_Scalar, fill_Tensor_op: fill_Tensor, fill__Scalar_op:
+    fill__Scalar, fill__Tensor_op: fill__Tensor, zero__op: zero_, normal__op: normal_, normal_Tensor_float_op:
+    normal_Tensor_float, normal_float_Tensor_op: normal_float_Tensor, normal_Tensor_Tensor_op: normal_Tensor_Tensor,
+    exponential_op: exponential, exponential__op: exponential_, uniform_op: uniform, uniform__op: uniform_,
+    bernoulli_op: bernoulli, bernoulli_Tensor_op: bernoulli_Tensor, bernoulli__Tensor_op: bernoulli__Tensor,
+    bernoulli__float_op: bernoulli__float, random_from_op: random_from, random__from_op: random__from, random_to_op:
+    random_to, random__to_op: random__to, random_op: random, random__op: random_, abs_op: abs, abs__op: abs_,
+    add_Tensor_op: add_Tensor, add__Tensor_op: add__Tensor, add_Scalar_op: add_Scalar, addcdiv_op: addcdiv, addcdiv__op:
+    addcdiv_, addcmul_op: addcmul, addcmul__op: addcmul_, ceil_op: ceil, ceil__op: ceil_, clamp_Tensor_op: clamp_Tensor,
     clamp__Tensor_op: clamp__Tensor, clamp_op: clamp, clamp__op: clamp_, clamp_max_Tensor_op: clamp_max_Tensor,
     clamp_max__Tensor_op: clamp_max__Tensor, clamp_max_op: clamp_max, clamp_max__op: clamp_max_, clamp_min_Tensor_op:
     clamp_min_Tensor, clamp_min__Tensor_op: clamp_min__Tensor, clamp_min_op: clamp_min, clamp_min__op: clamp_min_,
@@ -14803,18 +14823,18 @@ OUT = (
 )  # fmt: skip
 
 WITHOUT_DERIVATIVE = (
-    copy_op, zero_op, bitwise_and__Tensor_op, bitwise_left_shift__Tensor_op, bitwise_not__op, bitwise_or__Tensor_op,
-    bitwise_right_shift__Tensor_op, bitwise_xor__Tensor_op, eq__Tensor_op, floor_divide_op, floor_divide__Tensor_op,
-    ge__Tensor_op, gt__Tensor_op, le__Tensor_op, logical_and__op, logical_not__op, logical_or__op, logical_xor__op,
-    lt__Tensor_op, ne__Tensor_op, gcd__op, lcm__op, heaviside__op, scatter_reduce_op, scatter__reduce_op,
-    scatter_value_reduce_op, scatter__value_reduce_op, repeat_interleave_Tensor_op, _ctc_loss_backward_op,
-    bernoulli_p_op, normal_functional_op, silu_backward_op, hardsigmoid_backward_op,
+    lift_fresh_op, copy_op, zero_op, bitwise_and__Tensor_op, bitwise_left_shift__Tensor_op, bitwise_not__op,
+    bitwise_or__Tensor_op, bitwise_right_shift__Tensor_op, bitwise_xor__Tensor_op, eq__Tensor_op, floor_divide_op,
+    floor_divide__Tensor_op, ge__Tensor_op, gt__Tensor_op, le__Tensor_op, logical_and__op, logical_not__op,
+    logical_or__op, logical_xor__op, lt__Tensor_op, ne__Tensor_op, gcd__op, lcm__op, heaviside__op, scatter_reduce_op,
+    scatter__reduce_op, scatter_value_reduce_op, scatter__value_reduce_op, repeat_interleave_Tensor_op,
+    _ctc_loss_backward_op, bernoulli_p_op, normal_functional_op, silu_backward_op, hardsigmoid_backward_op,
 )  # fmt: skip
 
 VIEWS = (
-    alias_op, as_strided_op, diagonal_op, expand_op, permute_op, _reshape_alias_op, select_int_op, slice_Tensor_op,
-    split_Tensor_op, split_with_sizes_op, squeeze_op, squeeze_dim_op, squeeze_dims_op, t_op, transpose_int_op,
-    unbind_int_op, unfold_op, unsqueeze_op, view_op,
+    alias_op, as_strided_op, diagonal_op, expand_op, lift_fresh_op, permute_op, _reshape_alias_op, select_int_op,
+    slice_Tensor_op, split_Tensor_op, split_with_sizes_op, squeeze_op, squeeze_dim_op, squeeze_dims_op, t_op,
+    transpose_int_op, unbind_int_op, unfold_op, unsqueeze_op, view_op,
 )  # fmt: skip
 
 WRITTEN = (

@@ -203,6 +203,37 @@ def test_what_is_made_of_nothing_is_recorded_for_the_device_on_which_it_will_be(
     assert made(rl.ones(3)).tolist() == [1, 1, 1]
 
 
+def constant_written(xp, x):
+    constant = xp.tensor([1.0, 2.0, 3.0])
+    part = constant[1:]
+    part.add_(x.sum())
+    return x * constant + part.sum()
+
+
+def test_a_program_works_on_a_copy_of_the_constants_that_it_makes():
+    made = aot.make_fx(lambda x: constant_written(rl, x))(rl.ones(3))
+    theirs = make_fx(lambda x: constant_written(torch, x))(torch.ones(3))
+    assert lines(made.graph) == lines(theirs.graph)
+    assert [made(rl.ones(3)).tolist() for _ in range(2)] == [[12, 16, 17]] * 2
+    functional = aot.make_fx(aot.functionalize(lambda x: constant_written(rl, x)))(rl.ones(3))
+    assert [functional(rl.ones(3)).tolist() for _ in range(2)] == [[12, 16, 17]] * 2
+    for backend in ("aot_eager", "inductor"):
+        compiled = rl.compile(lambda x: constant_written(rl, x), backend=backend)
+        assert [compiled(rl.ones(3)).tolist() for _ in range(2)] == [[12, 16, 17]] * 2
+
+
+def test_a_mode_sees_that_a_tensor_is_made_of_python_data():
+    class Names(rl.utils._python_dispatch.TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            names.append(str(func))
+            return func(*args, **(kwargs or {}))
+
+    names = []
+    with Names():
+        made = rl.tensor([1.0], requires_grad=True)
+    assert names == ["aten.lift_fresh.default"] and made.is_leaf and not made._is_view()
+
+
 def test_constants_are_fetched():
     outside = rl.ones(3)
     made = aot.make_fx(lambda x: x + outside * outside)(rl.ones(3))
