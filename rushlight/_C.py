@@ -51,10 +51,9 @@ def _graph_task() -> GraphTask:
 
 def _will_engine_execute_node(node: Node) -> bool:
     """Whether the backward pass that is running runs a node."""
-    task = _graph_task()
     if not isinstance(node, Node):
         raise RuntimeError(f"_will_engine_execute_node expects an grad_fn, but got {type(node).__name__}")
-    return task.will_execute(node)
+    return _graph_task().will_execute(node)
 
 
 def _unsafe_set_version_counter(tensors: Sequence[Any], versions: Sequence[int]) -> None:

@@ -210,10 +210,12 @@ def index_select_meta(self: Tensor, dim: int, index: Tensor) -> Output:
 def index_select(self: Tensor, dim: int, index: Tensor, out: Tensor) -> None:
     _assert_no_overlap(out, self, index)
     array, indices = _at_least_1d(self), index._array.reshape(-1)
-    if indices.size and (indices.min() < 0 or indices.max() >= array.shape[dim]):
-        error = RuntimeError if self.dim() > 1 and self.numel() == 0 else IndexError  # as in PyTorch
-        problem = "INDICES element is out of DATA bounds" if error is RuntimeError else "index out of range in self"
-        raise error(problem)
+    wrong = indices[(indices < 0) | (indices >= array.shape[dim])]
+    if wrong.size:
+        if self.dim() > 1 and (self.numel() == 0 or wrap_dim(dim, self.dim()) == 1 and out.is_contiguous()):
+            # PyTorch's kernels for no elements and for dim 1
+            raise RuntimeError(f"INDICES element is out of DATA bounds, id={wrong[0]} axis_dim={array.shape[dim]}")
+        raise IndexError("index out of range in self")
     out._array[...] = np.take(array, indices.astype(np.intp, copy=False), dim).reshape(out.shape)
 
 
@@ -250,13 +252,18 @@ def index_add(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Scal
     copy_to(out, self, index, source)
     array, slices, indices = _at_least_1d(out), _at_least_1d(source), index._array.reshape(-1)
     dim = wrap_dim(dim, array.ndim)
-    if indices.size and (indices.min() < 0 or indices.max() >= array.shape[dim]):
+    is_outer = dim in (0, array.ndim - 1) and out.dim() > 1  # PyTorch calls its `scatter_add` kernel
+    is_scatter = is_outer and alpha == 1 and index.dtype is int64
+    if out.dim() > 1 and out.numel() == 0:
+        return
+    if is_scatter:
+        refuse_out_of_bounds(indices, dim, array.shape[dim], error=RuntimeError)
+    elif indices.size and (indices.min() < 0 or indices.max() >= array.shape[dim]):
         raise IndexError("index out of range in self")
     slices = slices if alpha == 1 else slices * checked_convert(alpha, self.dtype)
     if dim:
         array, slices = np.moveaxis(array, dim, 0), np.moveaxis(slices, dim, 0)
-    is_outer = dim in (0, array.ndim - 1) and out.dim() > 1  # PyTorch calls its `scatter_add` kernel
-    with in_opmath(array) if is_outer and alpha == 1 and index.dtype is int64 else nullcontext(array) as sums:
+    with in_opmath(array) if is_scatter else nullcontext(array) as sums:
         add_rows(sums, indices, slices)
 
 
@@ -704,6 +711,7 @@ def one_hot(self: Tensor, num_classes: int = -1) -> Tensor:
         elif largest >= num_classes:
             raise RuntimeError("Class values must be smaller than num_classes.")
     out = functions.zeros((*self.shape, num_classes), dtype=int64, device=self.device)
+    out._storage.version += 1  # PyTorch calls `zero_`
     return out.scatter_(-1, self.unsqueeze(-1), 1)
 
 
@@ -721,7 +729,7 @@ def one_hot_by_comparison(self: Tensor, num_classes: int = -1) -> Tensor:
     if np.maximum.reduce(self._array.view(np.uintp), None, initial=0) >= num_classes:
         return one_hot(self, num_classes)  # raises PyTorch's error
     out = wrap_contiguous((self._array[..., None] == np.arange(num_classes)).astype(np.int64), int64)
-    out._storage.version += 1  # that of `scatter_`
+    out._storage.version += 2  # those of `zero_` and `scatter_`
     return out
 
 
@@ -920,4 +928,6 @@ def expanded_index(self: Tensor, dim: int, index: Tensor, source: Tensor, reduce
             if index.dim() < 2
             else "index_reduce_(): Index is supposed to be a vector"
         )
+    if not index.is_meta and ((index < 0) | (index >= (self.size(dim) if self.dim() else 1))).any():
+        raise IndexError("index out of range in self")
     return index.reshape([-1 if d == dim else 1 for d in range(source.dim())]).expand(source.shape)

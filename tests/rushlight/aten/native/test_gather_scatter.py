@@ -101,6 +101,10 @@ def test_one_hot_agrees_with_torch(classes, num_classes):
     agree(lambda xp: xp.nn.functional.one_hot(xp.tensor(classes, dtype=xp.int64), num_classes))
 
 
+def test_the_version_of_one_hot_counts_two_writes():
+    agree(lambda xp: [xp.nn.functional.one_hot(xp.tensor([0, 1]), count)._version for count in (-1, 3)])
+
+
 ROWS = [
     lambda xp, x, i: x.index_add(0, i, x[: i.numel()]),
     lambda xp, x, i: x.index_add(0, i, x[: i.numel()], alpha=2),
@@ -123,7 +127,20 @@ def test_rows_are_selected_and_added_as_in_torch(program, rows):
     agree(lambda xp: program(xp, xp.arange(12.0).view(4, 3), xp.tensor(rows, dtype=xp.int64)))
 
 
-@pytest.mark.parametrize("program", ROWS[5:11])
+OF_DIMS = [
+    lambda xp, x, i: x.index_select(1, i + 1),
+    lambda xp, x, i: x.view(2, 2, 3).index_select(2, i),
+    lambda xp, x, i: x[:0].index_select(1, i + 1),
+    lambda xp, x, i: x.index_add(1, i, x[:, :2]),
+    lambda xp, x, i: x.view(2, 2, 3).index_add(1, i, xp.ones(2, 2, 3)),
+    lambda xp, x, i: x[:0].index_add(1, i, x[:0, :2]),
+    lambda xp, x, i: x.index_add(0, i.int(), x[:2]),
+    lambda xp, x, i: x.index_reduce(0, i, x[:2], "prod"),
+    lambda xp, x, i: x[:0].index_reduce(1, i, x[:0, :2], "amax"),
+]
+
+
+@pytest.mark.parametrize("program", ROWS[:11] + OF_DIMS)
 @pytest.mark.parametrize("rows", [[1, -1], [0, 4]])
 def test_negative_indices_count_from_the_end_and_others_out_of_range_raise(program, rows):
     agree(lambda xp: program(xp, xp.arange(12.0).view(4, 3), xp.tensor(rows)))
