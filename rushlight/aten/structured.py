@@ -393,6 +393,8 @@ DTYPE_PROBLEMS = {  # of operators whose kernels check the dtypes of `out` thems
     "cummin": ("expected scalar_type {} but found {}",) * 2,
     "logcumsumexp": ("expected scalar_type {} but found {}",),
     "mode": tuple(f"expected scalar type '{{}}' but got '{{}}' for {what} output" for what in ("values", "indices")),
+    "quantile": ("quantile() out tensor must be same dtype as the input tensor",),
+    "nanquantile": ("quantile() out tensor must be same dtype as the input tensor",),
     "kthvalue": ("output values must be of same type as input", "output indices must be of scalar type Long"),
 }
 

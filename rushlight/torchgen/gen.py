@@ -184,7 +184,8 @@ def form_of(native: Native, name: str) -> Native:
         text = f"{name}({arguments}{', ' if '*, ' in arguments else ', *, '}{', '.join(outs)}) -> "
         text += f"({types})" if len(outs) > 1 else types
         written = f"[{stack}], {', '.join(names)}, casts={native.casts}"
-        written += f", name={native.schema.name!r}" if len(names) > 1 or native.schema.name == "logcumsumexp" else ""
+        is_named = len(names) > 1 or native.schema.name in ("logcumsumexp", "nanquantile", "quantile")
+        written += f", name={native.schema.name!r}" if is_named else ""
         kernel = f"lambda {stack}, {', '.join(names)}: structured.write_out({result}, {written})"
     return derived(native, text, native.dispatch, kernel)
 

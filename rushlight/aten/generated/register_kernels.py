@@ -1602,6 +1602,7 @@ implement(
         [self, q, dim, keepdim, interpolation],
         out,
         casts=False,
+        name="quantile",
     ),
 )
 implement(
@@ -1617,6 +1618,7 @@ implement(
         [self, q, dim, keepdim, interpolation],
         out,
         casts=False,
+        name="quantile",
     ),
 )
 implement(
@@ -1632,6 +1634,7 @@ implement(
         [self, q, dim, keepdim, interpolation],
         out,
         casts=False,
+        name="nanquantile",
     ),
 )
 implement(
@@ -1647,6 +1650,7 @@ implement(
         [self, q, dim, keepdim, interpolation],
         out,
         casts=False,
+        name="nanquantile",
     ),
 )
 implement(
