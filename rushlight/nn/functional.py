@@ -14,7 +14,7 @@ from rushlight.aten.iterator import common_sizes
 from rushlight.aten.native import losses
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.grad_mode import no_grad
-from rushlight.c10.dtypes import INTEGRAL, bool_, dtype
+from rushlight.c10.dtypes import INTEGRAL, bool_, dtype, int64
 from rushlight.c10.exception import warn
 from rushlight.c10.memory_formats import contiguous_format
 
@@ -251,6 +251,9 @@ def embedding_bag(
 ) -> Tensor:  # fmt: skip
     """The sum, the mean or the maximum of the rows of `weight` at each bag of indices. A bag is a row of `input`, or the indices
     from one of the `offsets` to the next. Indices equal to `padding_idx` are left out. Source: `torch/nn/functional.py`."""
+    if weight.dtype is int64 and input.is_floating_point():
+        warn("embedding_bag(weight, input, ...) is deprecated: the order is embedding_bag(input, weight, ...)")
+        weight, input = input, weight
     if per_sample_weights is not None and input.shape != per_sample_weights.shape:
         shapes = f"If per_sample_weights ({per_sample_weights.shape}) is not None"
         raise ValueError(f"embedding_bag: {shapes}, then it must have the same shape as the input ({input.shape})")

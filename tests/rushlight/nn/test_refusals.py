@@ -6,7 +6,7 @@ import warnings
 
 import pytest
 import torch
-from both import FRAMEWORKS, observe
+from both import FRAMEWORKS, agree, observe
 from sweep import in_one_test
 
 import rushlight as rl
@@ -192,6 +192,10 @@ def test_bags_and_their_gradients_agree(mode, offsets, padding_idx, last):
         seen.append([*map(xp.Tensor.tolist, (y, weight.grad, *([factors.grad] if mode == "sum" else [])))])
     for ours, theirs in zip(*seen):
         torch.testing.assert_close(torch.tensor(ours), torch.tensor(theirs))
+
+
+def test_bags_take_their_first_arguments_in_the_old_order_too():
+    agree(lambda xp: xp.nn.functional.embedding_bag(xp.eye(3), xp.tensor([[0, 2], [1, 1]])))
 
 
 @in_one_test
