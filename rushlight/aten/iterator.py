@@ -455,7 +455,7 @@ def run_by_columns(function: np.ufunc, sizes: tuple[int, ...], dtype: np.dtype, 
     return result
 
 
-_new_tensor, _new_storage = Tensor.__new__, UntypedStorage.__new__  # every result is made here: a look-up less each
+_new_tensor, _new_storage = object.__new__, UntypedStorage.__new__  # every result is made here: a look-up less each
 
 
 def wrap(array: np.ndarray, plan: Plan) -> Tensor:

@@ -179,10 +179,17 @@ class Tensor(TensorBase):
     Source: `c10/core/TensorImpl.h`.
     """
 
-    def __init__(self, *args, **options) -> None:
-        """`Tensor(storage, sizes, strides, storage_offset, dtype)`. Other arguments are those of PyTorch's constructor."""
+    def __new__(cls, *args, **options) -> Tensor:
+        """`Tensor(storage, sizes, strides, storage_offset, dtype)`. Other arguments are those of PyTorch's constructor, which the
+        `__new__` of a subclass may call too."""
+        self = object.__new__(cls)
         if not (len(args) == 5 and isinstance(args[0], UntypedStorage)):
-            return self._base_tensor_ctor(*args, **options)
+            self._base_tensor_ctor(*args, **options)
+        return self
+
+    def __init__(self, *args, **options) -> None:
+        if "_storage" in self.__dict__:  # PyTorch's constructor has made it
+            return
         storage, sizes, strides, storage_offset, dtype = args
         self._storage = storage
         self._sizes = size_of(map(index, sizes))
@@ -426,7 +433,7 @@ def adopt(self: Tensor, cls: Any) -> Tensor:
     try:
         self.__class__ = cls
     except TypeError:  # it has slots
-        attributes, self = self.__dict__, Tensor.__new__(cls)
+        attributes, self = self.__dict__, object.__new__(cls)
         self.__dict__.update(attributes)
     if cls.__torch_dispatch__ is not disabled_torch_function_impl:
         self._key_set |= PYTHON
@@ -441,7 +448,7 @@ add_attributes(__torch_function__=classmethod(torch_function), __torch_dispatch_
 def wrap_like(array: np.ndarray, like: Tensor) -> Tensor:
     """A tensor on the memory of a new array that has the sizes and the dtype of `like`. Both are contiguous. The array may be
     a number, because numpy returns numbers for results without dimensions."""
-    self = Tensor.__new__(Tensor)
+    self = object.__new__(Tensor)
     self._array = array if array.__class__ is np.ndarray else np.asarray(array)
     self._storage = storage = UntypedStorage.__new__(UntypedStorage)  # `UntypedStorage.of`, without a call
     storage._buffer = self._array
@@ -457,7 +464,7 @@ def wrap_contiguous(array: np.ndarray, dtype: dtype) -> Tensor:
 
 def wrap_plain(array: np.ndarray, sizes: Size, dtype: dtype) -> Tensor:
     """`wrap_contiguous` for an array whose sizes are known."""
-    self = Tensor.__new__(Tensor)
+    self = object.__new__(Tensor)
     self._array, self._storage = array, UntypedStorage.__new__(UntypedStorage)
     self._storage._buffer = array
     self._sizes, self._storage_offset, self.dtype = sizes, 0, dtype
@@ -493,7 +500,7 @@ def empty_strided(
     dtype = dtype or get_default_dtype()
     if device == "cpu" and 0 < math.prod(sizes) <= 65536 and len(sizes) <= 64 and strides == plain_strides(sizes):
         return wrap_plain(np.empty(sizes, dtype.numpy), size_of(sizes), dtype)
-    self = Tensor.__new__(Tensor)
+    self = object.__new__(Tensor)
     self.dtype = dtype
     self._storage = UntypedStorage(storage_size(sizes, strides) * self.dtype.itemsize, device)
     self._sizes, self._strides, self._storage_offset = size_of(sizes), strides, 0
@@ -503,7 +510,7 @@ def empty_strided(
 
 def empty_dense(sizes: Size, strides: tuple[int, ...], dtype: dtype) -> Tensor:
     """`empty_strided` for strides that leave no holes and do not overlap, and metadata that are known to be ints."""
-    self = Tensor.__new__(Tensor)
+    self = object.__new__(Tensor)
     self._storage = storage = UntypedStorage.__new__(UntypedStorage)
     storage._buffer = np.empty(math.prod(sizes), dtype.numpy)
     self._sizes, self._strides, self._storage_offset, self.dtype = sizes, strides, 0, dtype
@@ -519,7 +526,7 @@ def alias(self: Tensor, sizes: Sequence[int], strides: Sequence[int], storage_of
 
 def plain_alias(self: Tensor, sizes: Size, strides: tuple[int, ...], storage_offset: int) -> Tensor:
     """`alias` for metadata that are known to be ints."""
-    view = Tensor.__new__(Tensor)
+    view = object.__new__(Tensor)
     view._storage, view.dtype, view._key_set = self._storage, self.dtype, self._key_set
     view._sizes, view._strides, view._storage_offset = sizes, strides, storage_offset
     return view

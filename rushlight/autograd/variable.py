@@ -153,7 +153,7 @@ def _deepcopy(self: Tensor, memo: dict) -> Tensor:
     if id(self) in memo:
         return memo[id(self)]
     state = {name: value for name, value in self.__getstate__().items() if name not in _NOT_COPIED}
-    new = memo[id(self)] = Tensor.__new__(type(self))
+    new = memo[id(self)] = object.__new__(type(self))
     new.__dict__.update(copy.deepcopy(state, memo))
     new._key_set, new._storage.version = local.tensor_keys[self.device.type] | self._key_set & PYTHON, 1
     if requires_grad(self):
@@ -171,7 +171,7 @@ def _reduce_ex(self: Tensor, protocol: SupportsIndex) -> tuple:
 
 
 def _rebuild(cls: type[Tensor], state: dict, requires_grad: bool) -> Tensor:
-    new = Tensor.__new__(cls)
+    new = object.__new__(cls)
     new.__dict__.update(state)
     new._key_set = local.tensor_keys[new.device.type]
     return adopt(new, cls).requires_grad_(requires_grad)
@@ -211,7 +211,7 @@ def make_wrapper_subclass(
         raise TypeError(f"{cls.__name__} must define __torch_dispatch__")
     sizes, on = size_of(map(index, size)), "cpu" if device is None else as_device(device).here().type
     strides, dtype = plain_strides(sizes) if strides is None else strides, dtype or get_default_dtype()
-    result: Any = Tensor.__new__(cls)
+    result: Any = object.__new__(cls)
     Tensor.__init__(result, UntypedStorage(0, on), sizes, strides, storage_offset or 0, dtype)
     return adopt(result, cls).requires_grad_(requires_grad)
 

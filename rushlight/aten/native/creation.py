@@ -386,8 +386,6 @@ def frombuffer(buffer, *, dtype: dtype, count: int = -1, offset: int = 0, requir
 def base_tensor_ctor(self: Tensor, *args, **options) -> None:
     """Fill a new tensor for `Tensor(2, 3)`, with uninitialised memory, `Tensor([1, 2])`, with numbers of the default dtype, or
     `Tensor(other)`, on the memory of another tensor."""
-    if "_storage" in self.__dict__:  # the `__new__` of a subclass has made it
-        return
     self.__dict__.update(_legacy_new(get_default_dtype(), args, of_any_dtype=True, **options).__dict__)
     if self.__class__ is not Tensor:
         strided.adopt(self, self.__class__)

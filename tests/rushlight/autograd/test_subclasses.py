@@ -128,3 +128,22 @@ def test_a_program_shows_what_it_shows_on_torch(text):
         return shown(eval(last, names))
 
     agree(program)
+
+
+@pytest.mark.parametrize("args", [([1.0, 2.0],), (2, 3), (), "x"])
+def test_the_new_of_a_subclass_may_call_the_constructor_of_tensors(args):
+    def program(xp):
+        class Named(xp.Tensor):
+            def __new__(cls, *args, label):
+                made = super().__new__(cls, *args)
+                made.label = label
+                return made
+
+            def __init__(self, *args, label):
+                super().__init__()
+
+        x = xp.ones(3, dtype=xp.int64)
+        made = Named(*((x,) if args == "x" else args), label="a")
+        return type(made).__name__, made.label, made.shape, made.dtype, made.data_ptr() == x.data_ptr()
+
+    agree(program)
