@@ -205,6 +205,18 @@ class LocalState(threading.local):
 local = LocalState()
 
 
+def numbers_of(function: str, **arguments: Any) -> list[Any]:
+    """The values of numbers. A tensor stands for the number in it, unless it has no data or a mode may record it. Text is
+    refused, and a tensor that has dimensions or requires grad."""
+    for name, value in arguments.items():
+        is_tensor = hasattr(value, "_key_set")
+        if isinstance(value, str) or is_tensor and (value.dim() or value.requires_grad):
+            raise TypeError(f"{function}(): argument '{name}' must be Number, not {type(value).__name__}")
+        if is_tensor and not value.is_meta and not local.modes:
+            arguments[name] = value.item()
+    return [*arguments.values()]
+
+
 @contextmanager
 def replacing(owner: Any, **values: Any):
     """While active, attributes have these values, for example those of `local`."""

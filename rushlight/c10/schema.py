@@ -562,13 +562,6 @@ def as_int_list(value: Any) -> Any:
     return (int(value),) if is_number or is_tensor else value
 
 
-def check_numbers(function: str, **arguments: Any) -> None:
-    """Refuse as a number what is not one: text, and a tensor that has dimensions or requires grad."""
-    for name, value in arguments.items():
-        if isinstance(value, str) or hasattr(value, "_key_set") and (value.dim() or value.requires_grad):
-            raise TypeError(f"{function}(): argument '{name}' must be Number, not {type(value).__name__}")
-
-
 def is_of_type(argument: Argument, value: Any) -> bool:
     """Whether a value can be passed for an argument."""
     if value is None:

@@ -296,14 +296,16 @@ def function(name: str, overloads: list[Native], outs: list[Native], method: boo
 
 
 def number_checks(schema: FunctionSchema, method: bool) -> list[str]:
-    """Lines that refuse what is passed for a number and is not one. Only formulas call the operators of derivatives."""
+    """Lines that take the number of a tensor that is passed for one, and refuse what is none. Only formulas call the operators
+    of derivatives."""
     numbers = [a for a in schema.arguments if a.type.rstrip("?") in ("Scalar", "float")]
     names = [parameter_name(argument, method) for argument in numbers]
     if not names or schema.name.endswith("_backward") or schema.name.startswith("_"):
         return []
     test = " or ".join(f"{name}.__class__ not in PLAIN_NUMBERS" for name in names)
     passed = ", ".join(f"{name}={name}" for name in names)
-    return [f"    if {test}:", f'        check_numbers("{schema.name}", {passed})']
+    taken = ", ".join(names) + "," * (len(names) == 1)
+    return [f"    if {test}:", f'        {taken} = numbers_of("{schema.name}", {passed})']
 
 
 def return_fields(native: Native) -> tuple[str, ...]:

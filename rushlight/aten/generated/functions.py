@@ -10,10 +10,10 @@ from numpy import ndarray
 
 from rushlight import return_types
 from rushlight.aten.strided import Tensor, int_list
-from rushlight.c10.dispatch import local
+from rushlight.c10.dispatch import local, numbers_of
 from rushlight.c10.dtypes import as_dtype
 from rushlight.c10.memory_formats import contiguous_format
-from rushlight.c10.schema import NUMBERS, PLAIN_NUMBERS, as_int_list, check_numbers
+from rushlight.c10.schema import NUMBERS, PLAIN_NUMBERS, as_int_list
 from rushlight.library import call_by_name, check_out_options, declare, invoke, leaf, resolve, unpack_out
 
 __all__ = [
@@ -620,7 +620,7 @@ def full(size, fill_value, *, dtype=None, layout=None, device=None, pin_memory=N
     if dtype is not None:
         dtype = as_dtype(dtype)
     if fill_value.__class__ not in PLAIN_NUMBERS:
-        check_numbers("full", fill_value=fill_value)
+        (fill_value,) = numbers_of("full", fill_value=fill_value)
     if out is not None:
         check_out_options(out, {"dtype": dtype, "device": device})
         return leaf(invoke(full_out_op, size, fill_value, out), requires_grad)
@@ -644,7 +644,7 @@ def full_like(
     if dtype is not None:
         dtype = as_dtype(dtype)
     if fill_value.__class__ not in PLAIN_NUMBERS:
-        check_numbers("full_like", fill_value=fill_value)
+        (fill_value,) = numbers_of("full_like", fill_value=fill_value)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -658,7 +658,7 @@ def scalar_tensor(s, *, dtype=None, layout=None, device=None, pin_memory=None, r
     if dtype is not None:
         dtype = as_dtype(dtype)
     if s.__class__ not in PLAIN_NUMBERS:
-        check_numbers("scalar_tensor", s=s)
+        (s,) = numbers_of("scalar_tensor", s=s)
     return leaf(invoke(scalar_tensor_op, s, dtype, layout, device, pin_memory), requires_grad)
 
 
@@ -904,7 +904,7 @@ def add(input=None, other=None, *, alpha=1, out=None, **numpy_names):
     if numpy_names:
         return call_by_name([add_Tensor_op, add_out_op], locals())
     if alpha.__class__ not in PLAIN_NUMBERS:
-        check_numbers("add", alpha=alpha)
+        (alpha,) = numbers_of("add", alpha=alpha)
     if out is not None:
         return invoke(add_out_op, input, other, alpha, out)
     try:
@@ -918,7 +918,7 @@ def addcdiv(input=None, tensor1=None, tensor2=None, *, value=1, out=None, **nump
     if numpy_names:
         return call_by_name([addcdiv_op, addcdiv_out_op], locals())
     if value.__class__ not in PLAIN_NUMBERS:
-        check_numbers("addcdiv", value=value)
+        (value,) = numbers_of("addcdiv", value=value)
     if out is not None:
         return invoke(addcdiv_out_op, input, tensor1, tensor2, value, out)
     try:
@@ -932,7 +932,7 @@ def addcmul(input=None, tensor1=None, tensor2=None, *, value=1, out=None, **nump
     if numpy_names:
         return call_by_name([addcmul_op, addcmul_out_op], locals())
     if value.__class__ not in PLAIN_NUMBERS:
-        check_numbers("addcmul", value=value)
+        (value,) = numbers_of("addcmul", value=value)
     if out is not None:
         return invoke(addcmul_out_op, input, tensor1, tensor2, value, out)
     try:
@@ -946,7 +946,7 @@ def allclose(input=None, other=None, rtol=1e-05, atol=1e-08, equal_nan=False, **
     if numpy_names:
         return call_by_name([allclose_op], locals())
     if rtol.__class__ not in PLAIN_NUMBERS or atol.__class__ not in PLAIN_NUMBERS:
-        check_numbers("allclose", rtol=rtol, atol=atol)
+        rtol, atol = numbers_of("allclose", rtol=rtol, atol=atol)
     try:
         key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1163,7 +1163,7 @@ def elu(input=None, alpha=1, scale=1, input_scale=1, *, out=None, **numpy_names)
         or scale.__class__ not in PLAIN_NUMBERS
         or input_scale.__class__ not in PLAIN_NUMBERS
     ):
-        check_numbers("elu", alpha=alpha, scale=scale, input_scale=input_scale)
+        alpha, scale, input_scale = numbers_of("elu", alpha=alpha, scale=scale, input_scale=input_scale)
     if out is not None:
         return invoke(elu_out_op, input, alpha, scale, input_scale, out)
     try:
@@ -1181,7 +1181,7 @@ def elu_(input=None, alpha=1, scale=1, input_scale=1, **numpy_names):
         or scale.__class__ not in PLAIN_NUMBERS
         or input_scale.__class__ not in PLAIN_NUMBERS
     ):
-        check_numbers("elu_", alpha=alpha, scale=scale, input_scale=input_scale)
+        alpha, scale, input_scale = numbers_of("elu_", alpha=alpha, scale=scale, input_scale=input_scale)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1426,7 +1426,7 @@ def hardtanh(input=None, min_val=-1, max_val=1, *, out=None, **numpy_names):
     if numpy_names:
         return call_by_name([hardtanh_op, hardtanh_out_op], locals())
     if min_val.__class__ not in PLAIN_NUMBERS or max_val.__class__ not in PLAIN_NUMBERS:
-        check_numbers("hardtanh", min_val=min_val, max_val=max_val)
+        min_val, max_val = numbers_of("hardtanh", min_val=min_val, max_val=max_val)
     if out is not None:
         return invoke(hardtanh_out_op, input, min_val, max_val, out)
     try:
@@ -1440,7 +1440,7 @@ def hardtanh_(input=None, min_val=-1, max_val=1, **numpy_names):
     if numpy_names:
         return call_by_name([hardtanh__op], locals())
     if min_val.__class__ not in PLAIN_NUMBERS or max_val.__class__ not in PLAIN_NUMBERS:
-        check_numbers("hardtanh_", min_val=min_val, max_val=max_val)
+        min_val, max_val = numbers_of("hardtanh_", min_val=min_val, max_val=max_val)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1452,7 +1452,7 @@ def isclose(input=None, other=None, rtol=1e-05, atol=1e-08, equal_nan=False, **n
     if numpy_names:
         return call_by_name([isclose_op], locals())
     if rtol.__class__ not in PLAIN_NUMBERS or atol.__class__ not in PLAIN_NUMBERS:
-        check_numbers("isclose", rtol=rtol, atol=atol)
+        rtol, atol = numbers_of("isclose", rtol=rtol, atol=atol)
     try:
         key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1506,7 +1506,7 @@ def leaky_relu(input=None, negative_slope=0.01, *, out=None, **numpy_names):
     if numpy_names:
         return call_by_name([leaky_relu_op, leaky_relu_out_op], locals())
     if negative_slope.__class__ not in PLAIN_NUMBERS:
-        check_numbers("leaky_relu", negative_slope=negative_slope)
+        (negative_slope,) = numbers_of("leaky_relu", negative_slope=negative_slope)
     if out is not None:
         return invoke(leaky_relu_out_op, input, negative_slope, out)
     try:
@@ -1520,7 +1520,7 @@ def leaky_relu_(input=None, negative_slope=0.01, **numpy_names):
     if numpy_names:
         return call_by_name([leaky_relu__op], locals())
     if negative_slope.__class__ not in PLAIN_NUMBERS:
-        check_numbers("leaky_relu_", negative_slope=negative_slope)
+        (negative_slope,) = numbers_of("leaky_relu_", negative_slope=negative_slope)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -1990,7 +1990,7 @@ def softplus(input=None, beta=1, threshold=20, *, out=None, **numpy_names):
     if numpy_names:
         return call_by_name([softplus_op, softplus_out_op], locals())
     if beta.__class__ not in PLAIN_NUMBERS or threshold.__class__ not in PLAIN_NUMBERS:
-        check_numbers("softplus", beta=beta, threshold=threshold)
+        beta, threshold = numbers_of("softplus", beta=beta, threshold=threshold)
     if out is not None:
         return invoke(softplus_out_op, input, beta, threshold, out)
     try:
@@ -2048,7 +2048,7 @@ def sub(input=None, other=None, *, alpha=1, out=None, **numpy_names):
     if numpy_names:
         return call_by_name([sub_Tensor_op, sub_out_op], locals())
     if alpha.__class__ not in PLAIN_NUMBERS:
-        check_numbers("sub", alpha=alpha)
+        (alpha,) = numbers_of("sub", alpha=alpha)
     if out is not None:
         return invoke(sub_out_op, input, other, alpha, out)
     try:
@@ -2106,7 +2106,7 @@ def threshold(input=None, threshold=None, value=None, *, out=None, **numpy_names
     if numpy_names or threshold is None or value is None:
         return call_by_name([threshold_op, threshold_out_op], locals())
     if threshold.__class__ not in PLAIN_NUMBERS or value.__class__ not in PLAIN_NUMBERS:
-        check_numbers("threshold", threshold=threshold, value=value)
+        threshold, value = numbers_of("threshold", threshold=threshold, value=value)
     if out is not None:
         return invoke(threshold_out_op, input, threshold, value, out)
     try:
@@ -2120,7 +2120,7 @@ def threshold_(input=None, threshold=None, value=None, **numpy_names):
     if numpy_names or threshold is None or value is None:
         return call_by_name([threshold__op], locals())
     if threshold.__class__ not in PLAIN_NUMBERS or value.__class__ not in PLAIN_NUMBERS:
-        check_numbers("threshold_", threshold=threshold, value=value)
+        threshold, value = numbers_of("threshold_", threshold=threshold, value=value)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2649,7 +2649,7 @@ def nan_to_num(input=None, nan=None, posinf=None, neginf=None, *, out=None, **nu
         or posinf.__class__ not in PLAIN_NUMBERS
         or neginf.__class__ not in PLAIN_NUMBERS
     ):
-        check_numbers("nan_to_num", nan=nan, posinf=posinf, neginf=neginf)
+        nan, posinf, neginf = numbers_of("nan_to_num", nan=nan, posinf=posinf, neginf=neginf)
     if out is not None:
         return invoke(nan_to_num_out_op, input, nan, posinf, neginf, out)
     try:
@@ -2667,7 +2667,7 @@ def nan_to_num_(input=None, nan=None, posinf=None, neginf=None, **numpy_names):
         or posinf.__class__ not in PLAIN_NUMBERS
         or neginf.__class__ not in PLAIN_NUMBERS
     ):
-        check_numbers("nan_to_num_", nan=nan, posinf=posinf, neginf=neginf)
+        nan, posinf, neginf = numbers_of("nan_to_num_", nan=nan, posinf=posinf, neginf=neginf)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2679,7 +2679,7 @@ def logit(input=None, eps=None, *, out=None, **numpy_names):
     if numpy_names:
         return call_by_name([logit_op, logit_out_op], locals())
     if eps.__class__ not in PLAIN_NUMBERS:
-        check_numbers("logit", eps=eps)
+        (eps,) = numbers_of("logit", eps=eps)
     if out is not None:
         return invoke(logit_out_op, input, eps, out)
     try:
@@ -2693,7 +2693,7 @@ def logit_(input=None, eps=None, **numpy_names):
     if numpy_names:
         return call_by_name([logit__op], locals())
     if eps.__class__ not in PLAIN_NUMBERS:
-        check_numbers("logit_", eps=eps)
+        (eps,) = numbers_of("logit_", eps=eps)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2877,7 +2877,7 @@ def celu(input=None, alpha=1.0, **numpy_names):
     if numpy_names:
         return call_by_name([celu_op], locals())
     if alpha.__class__ not in PLAIN_NUMBERS:
-        check_numbers("celu", alpha=alpha)
+        (alpha,) = numbers_of("celu", alpha=alpha)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2889,7 +2889,7 @@ def celu_(input=None, alpha=1.0, **numpy_names):
     if numpy_names:
         return call_by_name([celu__op], locals())
     if alpha.__class__ not in PLAIN_NUMBERS:
-        check_numbers("celu_", alpha=alpha)
+        (alpha,) = numbers_of("celu_", alpha=alpha)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -2987,7 +2987,7 @@ def hardshrink(input=None, lambd=0.5, *, out=None, **numpy_names):
     if numpy_names:
         return call_by_name([hardshrink_op, hardshrink_out_op], locals())
     if lambd.__class__ not in PLAIN_NUMBERS:
-        check_numbers("hardshrink", lambd=lambd)
+        (lambd,) = numbers_of("hardshrink", lambd=lambd)
     if out is not None:
         return invoke(hardshrink_out_op, input, lambd, out)
     try:
@@ -3001,7 +3001,7 @@ def softshrink(input=None, lambd=0.5, *, out=None, **numpy_names):
     if numpy_names:
         return call_by_name([softshrink_op, softshrink_out_op], locals())
     if lambd.__class__ not in PLAIN_NUMBERS:
-        check_numbers("softshrink", lambd=lambd)
+        (lambd,) = numbers_of("softshrink", lambd=lambd)
     if out is not None:
         return invoke(softshrink_out_op, input, lambd, out)
     try:
@@ -3071,7 +3071,7 @@ def rrelu_with_noise(
     if numpy_names:
         return call_by_name([rrelu_with_noise_op], locals())
     if lower.__class__ not in PLAIN_NUMBERS or upper.__class__ not in PLAIN_NUMBERS:
-        check_numbers("rrelu_with_noise", lower=lower, upper=upper)
+        lower, upper = numbers_of("rrelu_with_noise", lower=lower, upper=upper)
     try:
         key_set = (input._key_set | noise._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3085,7 +3085,7 @@ def rrelu_with_noise_(
     if numpy_names:
         return call_by_name([rrelu_with_noise__op], locals())
     if lower.__class__ not in PLAIN_NUMBERS or upper.__class__ not in PLAIN_NUMBERS:
-        check_numbers("rrelu_with_noise_", lower=lower, upper=upper)
+        lower, upper = numbers_of("rrelu_with_noise_", lower=lower, upper=upper)
     try:
         key_set = (input._key_set | noise._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3111,7 +3111,7 @@ def rrelu(input=None, lower=0.125, upper=0.3333333333333333, training=False, gen
     if numpy_names:
         return call_by_name([rrelu_op], locals())
     if lower.__class__ not in PLAIN_NUMBERS or upper.__class__ not in PLAIN_NUMBERS:
-        check_numbers("rrelu", lower=lower, upper=upper)
+        lower, upper = numbers_of("rrelu", lower=lower, upper=upper)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3123,7 +3123,7 @@ def rrelu_(input=None, lower=0.125, upper=0.3333333333333333, training=False, ge
     if numpy_names:
         return call_by_name([rrelu__op], locals())
     if lower.__class__ not in PLAIN_NUMBERS or upper.__class__ not in PLAIN_NUMBERS:
-        check_numbers("rrelu_", lower=lower, upper=upper)
+        lower, upper = numbers_of("rrelu_", lower=lower, upper=upper)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3151,7 +3151,7 @@ def embedding_renorm_(input=None, indices=None, max_norm=None, norm_type=None, *
     if numpy_names or max_norm is None or norm_type is None:
         return call_by_name([embedding_renorm__op], locals())
     if max_norm.__class__ not in PLAIN_NUMBERS or norm_type.__class__ not in PLAIN_NUMBERS:
-        check_numbers("embedding_renorm_", max_norm=max_norm, norm_type=norm_type)
+        max_norm, norm_type = numbers_of("embedding_renorm_", max_norm=max_norm, norm_type=norm_type)
     try:
         key_set = (input._key_set | indices._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -3191,7 +3191,7 @@ def index_add(input=None, dim=None, index=None, source=None, *, alpha=1, out=Non
     if numpy_names or dim is None:
         return call_by_name([index_add_op, index_add_out_op], locals())
     if alpha.__class__ not in PLAIN_NUMBERS:
-        check_numbers("index_add", alpha=alpha)
+        (alpha,) = numbers_of("index_add", alpha=alpha)
     if out is not None:
         return invoke(index_add_out_op, input, dim, index, source, alpha, out)
     try:
@@ -3657,7 +3657,7 @@ def histc(input=None, bins=100, min=0, max=0, *, out=None, **numpy_names):
     if numpy_names:
         return call_by_name([histc_op, histc_out_op], locals())
     if min.__class__ not in PLAIN_NUMBERS or max.__class__ not in PLAIN_NUMBERS:
-        check_numbers("histc", min=min, max=max)
+        min, max = numbers_of("histc", min=min, max=max)
     if out is not None:
         return invoke(histc_out_op, input, bins, min, max, out)
     try:
@@ -4504,7 +4504,7 @@ def linalg_vector_norm(input=None, ord=2, dim=None, keepdim=False, *, dtype=None
     if dtype is not None:
         dtype = as_dtype(dtype)
     if ord.__class__ not in PLAIN_NUMBERS:
-        check_numbers("linalg_vector_norm", ord=ord)
+        (ord,) = numbers_of("linalg_vector_norm", ord=ord)
     if out is not None:
         return invoke(linalg_vector_norm_out_op, input, ord, dim, keepdim, dtype, out)
     try:
@@ -4659,7 +4659,7 @@ def addmm(input=None, mat1=None, mat2=None, *, beta=1, alpha=1, out=None, **nump
     if numpy_names:
         return call_by_name([addmm_op, addmm_out_op], locals())
     if beta.__class__ not in PLAIN_NUMBERS or alpha.__class__ not in PLAIN_NUMBERS:
-        check_numbers("addmm", beta=beta, alpha=alpha)
+        beta, alpha = numbers_of("addmm", beta=beta, alpha=alpha)
     if out is not None:
         return invoke(addmm_out_op, input, mat1, mat2, beta, alpha, out)
     try:
@@ -4673,7 +4673,7 @@ def baddbmm(input=None, batch1=None, batch2=None, *, beta=1, alpha=1, out=None, 
     if numpy_names:
         return call_by_name([baddbmm_op, baddbmm_out_op], locals())
     if beta.__class__ not in PLAIN_NUMBERS or alpha.__class__ not in PLAIN_NUMBERS:
-        check_numbers("baddbmm", beta=beta, alpha=alpha)
+        beta, alpha = numbers_of("baddbmm", beta=beta, alpha=alpha)
     if out is not None:
         return invoke(baddbmm_out_op, input, batch1, batch2, beta, alpha, out)
     try:
@@ -4687,7 +4687,7 @@ def addbmm(input=None, batch1=None, batch2=None, *, beta=1, alpha=1, out=None, *
     if numpy_names:
         return call_by_name([addbmm_op, addbmm_out_op], locals())
     if beta.__class__ not in PLAIN_NUMBERS or alpha.__class__ not in PLAIN_NUMBERS:
-        check_numbers("addbmm", beta=beta, alpha=alpha)
+        beta, alpha = numbers_of("addbmm", beta=beta, alpha=alpha)
     if out is not None:
         return invoke(addbmm_out_op, input, batch1, batch2, beta, alpha, out)
     try:
@@ -4701,7 +4701,7 @@ def addbmm_(input=None, batch1=None, batch2=None, *, beta=1, alpha=1, **numpy_na
     if numpy_names:
         return call_by_name([addbmm__op], locals())
     if beta.__class__ not in PLAIN_NUMBERS or alpha.__class__ not in PLAIN_NUMBERS:
-        check_numbers("addbmm_", beta=beta, alpha=alpha)
+        beta, alpha = numbers_of("addbmm_", beta=beta, alpha=alpha)
     try:
         key_set = (input._key_set | batch1._key_set | batch2._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4833,7 +4833,7 @@ def dist(input=None, other=None, p=2, **numpy_names):
     if numpy_names:
         return call_by_name([dist_op], locals())
     if p.__class__ not in PLAIN_NUMBERS:
-        check_numbers("dist", p=p)
+        (p,) = numbers_of("dist", p=p)
     try:
         key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4855,7 +4855,7 @@ def addmv(input=None, mat=None, vec=None, *, beta=1, alpha=1, out=None, **numpy_
     if numpy_names:
         return call_by_name([addmv_op, addmv_out_op], locals())
     if beta.__class__ not in PLAIN_NUMBERS or alpha.__class__ not in PLAIN_NUMBERS:
-        check_numbers("addmv", beta=beta, alpha=alpha)
+        beta, alpha = numbers_of("addmv", beta=beta, alpha=alpha)
     if out is not None:
         return invoke(addmv_out_op, input, mat, vec, beta, alpha, out)
     try:
@@ -4869,7 +4869,7 @@ def addmv_(input=None, mat=None, vec=None, *, beta=1, alpha=1, **numpy_names):
     if numpy_names:
         return call_by_name([addmv__op], locals())
     if beta.__class__ not in PLAIN_NUMBERS or alpha.__class__ not in PLAIN_NUMBERS:
-        check_numbers("addmv_", beta=beta, alpha=alpha)
+        beta, alpha = numbers_of("addmv_", beta=beta, alpha=alpha)
     try:
         key_set = (input._key_set | mat._key_set | vec._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4881,7 +4881,7 @@ def addr(input=None, vec1=None, vec2=None, *, beta=1, alpha=1, out=None, **numpy
     if numpy_names:
         return call_by_name([addr_op, addr_out_op], locals())
     if beta.__class__ not in PLAIN_NUMBERS or alpha.__class__ not in PLAIN_NUMBERS:
-        check_numbers("addr", beta=beta, alpha=alpha)
+        beta, alpha = numbers_of("addr", beta=beta, alpha=alpha)
     if out is not None:
         return invoke(addr_out_op, input, vec1, vec2, beta, alpha, out)
     try:
@@ -4895,7 +4895,7 @@ def addr_(input=None, vec1=None, vec2=None, *, beta=1, alpha=1, **numpy_names):
     if numpy_names:
         return call_by_name([addr__op], locals())
     if beta.__class__ not in PLAIN_NUMBERS or alpha.__class__ not in PLAIN_NUMBERS:
-        check_numbers("addr_", beta=beta, alpha=alpha)
+        beta, alpha = numbers_of("addr_", beta=beta, alpha=alpha)
     try:
         key_set = (input._key_set | vec1._key_set | vec2._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4907,7 +4907,7 @@ def renorm(input=None, p=None, dim=None, maxnorm=None, *, out=None, **numpy_name
     if numpy_names or p is None or dim is None or maxnorm is None:
         return call_by_name([renorm_op, renorm_out_op], locals())
     if p.__class__ not in PLAIN_NUMBERS or maxnorm.__class__ not in PLAIN_NUMBERS:
-        check_numbers("renorm", p=p, maxnorm=maxnorm)
+        p, maxnorm = numbers_of("renorm", p=p, maxnorm=maxnorm)
     if out is not None:
         return invoke(renorm_out_op, input, p, dim, maxnorm, out)
     try:
@@ -4921,7 +4921,7 @@ def renorm_(input=None, p=None, dim=None, maxnorm=None, **numpy_names):
     if numpy_names or p is None or dim is None or maxnorm is None:
         return call_by_name([renorm__op], locals())
     if p.__class__ not in PLAIN_NUMBERS or maxnorm.__class__ not in PLAIN_NUMBERS:
-        check_numbers("renorm_", p=p, maxnorm=maxnorm)
+        p, maxnorm = numbers_of("renorm_", p=p, maxnorm=maxnorm)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -4964,7 +4964,7 @@ def batch_norm(
     if numpy_names or training is None or momentum is None or eps is None or cudnn_enabled is None:
         return call_by_name([batch_norm_op], locals())
     if momentum.__class__ not in PLAIN_NUMBERS or eps.__class__ not in PLAIN_NUMBERS:
-        check_numbers("batch_norm", momentum=momentum, eps=eps)
+        momentum, eps = numbers_of("batch_norm", momentum=momentum, eps=eps)
     try:
         key_set = (
             input._key_set
@@ -4987,7 +4987,7 @@ def group_norm(input=None, num_groups=None, weight=None, bias=None, eps=1e-05, c
     if numpy_names or num_groups is None:
         return call_by_name([group_norm_op], locals())
     if eps.__class__ not in PLAIN_NUMBERS:
-        check_numbers("group_norm", eps=eps)
+        (eps,) = numbers_of("group_norm", eps=eps)
     try:
         key_set = (
             input._key_set
@@ -5004,7 +5004,7 @@ def layer_norm(input=None, normalized_shape=None, weight=None, bias=None, eps=1e
     if numpy_names or normalized_shape is None:
         return call_by_name([layer_norm_op], locals())
     if eps.__class__ not in PLAIN_NUMBERS:
-        check_numbers("layer_norm", eps=eps)
+        (eps,) = numbers_of("layer_norm", eps=eps)
     try:
         key_set = (
             input._key_set
@@ -5021,7 +5021,7 @@ def native_layer_norm(input=None, normalized_shape=None, weight=None, bias=None,
     if numpy_names or normalized_shape is None or eps is None:
         return call_by_name([native_layer_norm_op], locals())
     if eps.__class__ not in PLAIN_NUMBERS:
-        check_numbers("native_layer_norm", eps=eps)
+        (eps,) = numbers_of("native_layer_norm", eps=eps)
     try:
         key_set = (
             input._key_set
@@ -5080,7 +5080,7 @@ def native_batch_norm(
     if numpy_names or training is None or momentum is None or eps is None:
         return call_by_name([native_batch_norm_op], locals())
     if momentum.__class__ not in PLAIN_NUMBERS or eps.__class__ not in PLAIN_NUMBERS:
-        check_numbers("native_batch_norm", momentum=momentum, eps=eps)
+        momentum, eps = numbers_of("native_batch_norm", momentum=momentum, eps=eps)
     try:
         key_set = (
             input._key_set
@@ -5144,7 +5144,7 @@ def rms_norm(input=None, normalized_shape=None, weight=None, eps=None, **numpy_n
     if numpy_names or normalized_shape is None:
         return call_by_name([rms_norm_op], locals())
     if eps.__class__ not in PLAIN_NUMBERS:
-        check_numbers("rms_norm", eps=eps)
+        (eps,) = numbers_of("rms_norm", eps=eps)
     try:
         key_set = (input._key_set | (0 if weight is None else weight._key_set) | local.included) & ~local.excluded
     except AttributeError:
@@ -5167,7 +5167,7 @@ def instance_norm(
     if numpy_names or use_input_stats is None or momentum is None or eps is None or cudnn_enabled is None:
         return call_by_name([instance_norm_op], locals())
     if momentum.__class__ not in PLAIN_NUMBERS or eps.__class__ not in PLAIN_NUMBERS:
-        check_numbers("instance_norm", momentum=momentum, eps=eps)
+        momentum, eps = numbers_of("instance_norm", momentum=momentum, eps=eps)
     try:
         key_set = (
             input._key_set
@@ -5720,7 +5720,7 @@ def upsample_nearest1d(input=None, output_size=None, scales=None, *, out=None, *
     if output_size.__class__ is not tuple:
         output_size = (output_size,) if output_size.__class__ is int else as_int_list(output_size)
     if scales.__class__ not in PLAIN_NUMBERS:
-        check_numbers("upsample_nearest1d", scales=scales)
+        (scales,) = numbers_of("upsample_nearest1d", scales=scales)
     if out is not None:
         return invoke(upsample_nearest1d_out_op, input, output_size, scales, out)
     try:
@@ -5748,7 +5748,7 @@ def upsample_nearest2d(input=None, output_size=None, scales_h=None, scales_w=Non
     if output_size.__class__ is not tuple:
         output_size = (output_size,) if output_size.__class__ is int else as_int_list(output_size)
     if scales_h.__class__ not in PLAIN_NUMBERS or scales_w.__class__ not in PLAIN_NUMBERS:
-        check_numbers("upsample_nearest2d", scales_h=scales_h, scales_w=scales_w)
+        scales_h, scales_w = numbers_of("upsample_nearest2d", scales_h=scales_h, scales_w=scales_w)
     if out is not None:
         return invoke(upsample_nearest2d_out_op, input, output_size, scales_h, scales_w, out)
     try:
@@ -5782,7 +5782,9 @@ def upsample_nearest3d(
         or scales_h.__class__ not in PLAIN_NUMBERS
         or scales_w.__class__ not in PLAIN_NUMBERS
     ):
-        check_numbers("upsample_nearest3d", scales_d=scales_d, scales_h=scales_h, scales_w=scales_w)
+        scales_d, scales_h, scales_w = numbers_of(
+            "upsample_nearest3d", scales_d=scales_d, scales_h=scales_h, scales_w=scales_w
+        )
     if out is not None:
         return invoke(upsample_nearest3d_out_op, input, output_size, scales_d, scales_h, scales_w, out)
     try:
@@ -5902,7 +5904,7 @@ def upsample_linear1d(input=None, output_size=None, align_corners=None, scales=N
     if output_size.__class__ is not tuple:
         output_size = (output_size,) if output_size.__class__ is int else as_int_list(output_size)
     if scales.__class__ not in PLAIN_NUMBERS:
-        check_numbers("upsample_linear1d", scales=scales)
+        (scales,) = numbers_of("upsample_linear1d", scales=scales)
     if out is not None:
         return invoke(upsample_linear1d_out_op, input, output_size, align_corners, scales, out)
     try:
@@ -5932,7 +5934,7 @@ def upsample_bilinear2d(
     if output_size.__class__ is not tuple:
         output_size = (output_size,) if output_size.__class__ is int else as_int_list(output_size)
     if scales_h.__class__ not in PLAIN_NUMBERS or scales_w.__class__ not in PLAIN_NUMBERS:
-        check_numbers("upsample_bilinear2d", scales_h=scales_h, scales_w=scales_w)
+        scales_h, scales_w = numbers_of("upsample_bilinear2d", scales_h=scales_h, scales_w=scales_w)
     if out is not None:
         return invoke(upsample_bilinear2d_out_op, input, output_size, align_corners, scales_h, scales_w, out)
     try:
@@ -5978,7 +5980,9 @@ def upsample_trilinear3d(
         or scales_h.__class__ not in PLAIN_NUMBERS
         or scales_w.__class__ not in PLAIN_NUMBERS
     ):
-        check_numbers("upsample_trilinear3d", scales_d=scales_d, scales_h=scales_h, scales_w=scales_w)
+        scales_d, scales_h, scales_w = numbers_of(
+            "upsample_trilinear3d", scales_d=scales_d, scales_h=scales_h, scales_w=scales_w
+        )
     if out is not None:
         return invoke(upsample_trilinear3d_out_op, input, output_size, align_corners, scales_d, scales_h, scales_w, out)
     try:
@@ -6021,7 +6025,7 @@ def upsample_bicubic2d(
     if output_size.__class__ is not tuple:
         output_size = (output_size,) if output_size.__class__ is int else as_int_list(output_size)
     if scales_h.__class__ not in PLAIN_NUMBERS or scales_w.__class__ not in PLAIN_NUMBERS:
-        check_numbers("upsample_bicubic2d", scales_h=scales_h, scales_w=scales_w)
+        scales_h, scales_w = numbers_of("upsample_bicubic2d", scales_h=scales_h, scales_w=scales_w)
     if out is not None:
         return invoke(upsample_bicubic2d_out_op, input, output_size, align_corners, scales_h, scales_w, out)
     try:
@@ -6165,7 +6169,7 @@ def constant_pad_nd(input=None, pad=None, value=0, **numpy_names):
     if numpy_names or pad is None:
         return call_by_name([constant_pad_nd_op], locals())
     if value.__class__ not in PLAIN_NUMBERS:
-        check_numbers("constant_pad_nd", value=value)
+        (value,) = numbers_of("constant_pad_nd", value=value)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -6177,7 +6181,7 @@ def pad(input=None, pad=None, mode="constant", value=None, **numpy_names):
     if numpy_names or pad is None:
         return call_by_name([pad_op], locals())
     if value.__class__ not in PLAIN_NUMBERS:
-        check_numbers("pad", value=value)
+        (value,) = numbers_of("pad", value=value)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -6484,7 +6488,7 @@ def scaled_dot_product_attention(
     query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, *, scale=None, enable_gqa=False
 ):
     if dropout_p.__class__ not in PLAIN_NUMBERS or scale.__class__ not in PLAIN_NUMBERS:
-        check_numbers("scaled_dot_product_attention", dropout_p=dropout_p, scale=scale)
+        dropout_p, scale = numbers_of("scaled_dot_product_attention", dropout_p=dropout_p, scale=scale)
     try:
         key_set = (
             query._key_set
@@ -6663,7 +6667,7 @@ def cosine_similarity(x1=None, x2=None, dim=1, eps=1e-08, **numpy_names):
     if numpy_names:
         return call_by_name([cosine_similarity_op], locals())
     if eps.__class__ not in PLAIN_NUMBERS:
-        check_numbers("cosine_similarity", eps=eps)
+        (eps,) = numbers_of("cosine_similarity", eps=eps)
     try:
         key_set = (x1._key_set | x2._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -6677,7 +6681,7 @@ def norm(input=None, p=None, dim=None, keepdim=False, **numpy_names):
     if dim.__class__ is not tuple:
         dim = (dim,) if dim.__class__ is int else as_int_list(dim)
     if p.__class__ not in PLAIN_NUMBERS:
-        check_numbers("norm", p=p)
+        (p,) = numbers_of("norm", p=p)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -6689,7 +6693,7 @@ def pairwise_distance(x1=None, x2=None, p=2.0, eps=1e-06, keepdim=False, **numpy
     if numpy_names:
         return call_by_name([pairwise_distance_op], locals())
     if p.__class__ not in PLAIN_NUMBERS or eps.__class__ not in PLAIN_NUMBERS:
-        check_numbers("pairwise_distance", p=p, eps=eps)
+        p, eps = numbers_of("pairwise_distance", p=p, eps=eps)
     try:
         key_set = (x1._key_set | x2._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -6707,7 +6711,7 @@ def _cdist_forward(x1, x2, p, compute_mode):
 
 def cdist(x1, x2, p=2.0, compute_mode=None):
     if p.__class__ not in PLAIN_NUMBERS:
-        check_numbers("cdist", p=p)
+        (p,) = numbers_of("cdist", p=p)
     try:
         key_set = (x1._key_set | x2._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -6719,7 +6723,7 @@ def pdist(input=None, p=2.0, **numpy_names):
     if numpy_names:
         return call_by_name([pdist_op], locals())
     if p.__class__ not in PLAIN_NUMBERS:
-        check_numbers("pdist", p=p)
+        (p,) = numbers_of("pdist", p=p)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -6763,7 +6767,7 @@ def cross_entropy_loss(
     if numpy_names:
         return call_by_name([cross_entropy_loss_op], locals())
     if label_smoothing.__class__ not in PLAIN_NUMBERS:
-        check_numbers("cross_entropy_loss", label_smoothing=label_smoothing)
+        (label_smoothing,) = numbers_of("cross_entropy_loss", label_smoothing=label_smoothing)
     try:
         key_set = (
             input._key_set | target._key_set | (0 if weight is None else weight._key_set) | local.included
@@ -6777,7 +6781,7 @@ def huber_loss(input=None, target=None, reduction=1, delta=1.0, *, out=None, **n
     if numpy_names:
         return call_by_name([huber_loss_op, huber_loss_out_op], locals())
     if delta.__class__ not in PLAIN_NUMBERS:
-        check_numbers("huber_loss", delta=delta)
+        (delta,) = numbers_of("huber_loss", delta=delta)
     if out is not None:
         return invoke(huber_loss_out_op, input, target, reduction, delta, out)
     try:
@@ -6883,7 +6887,7 @@ def smooth_l1_loss(input=None, target=None, reduction=1, beta=1.0, *, out=None, 
     if numpy_names:
         return call_by_name([smooth_l1_loss_op, smooth_l1_loss_out_op], locals())
     if beta.__class__ not in PLAIN_NUMBERS:
-        check_numbers("smooth_l1_loss", beta=beta)
+        (beta,) = numbers_of("smooth_l1_loss", beta=beta)
     if out is not None:
         return invoke(smooth_l1_loss_out_op, input, target, reduction, beta, out)
     try:
@@ -6897,7 +6901,7 @@ def hinge_embedding_loss(input=None, target=None, margin=1.0, reduction=1, **num
     if numpy_names:
         return call_by_name([hinge_embedding_loss_op], locals())
     if margin.__class__ not in PLAIN_NUMBERS:
-        check_numbers("hinge_embedding_loss", margin=margin)
+        (margin,) = numbers_of("hinge_embedding_loss", margin=margin)
     try:
         key_set = (input._key_set | target._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -6907,7 +6911,7 @@ def hinge_embedding_loss(input=None, target=None, margin=1.0, reduction=1, **num
 
 def cosine_embedding_loss(input1, input2, target, margin=0.0, reduction=1):
     if margin.__class__ not in PLAIN_NUMBERS:
-        check_numbers("cosine_embedding_loss", margin=margin)
+        (margin,) = numbers_of("cosine_embedding_loss", margin=margin)
     try:
         key_set = (input1._key_set | input2._key_set | target._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -6917,7 +6921,7 @@ def cosine_embedding_loss(input1, input2, target, margin=0.0, reduction=1):
 
 def margin_ranking_loss(input1, input2, target, margin=0.0, reduction=1):
     if margin.__class__ not in PLAIN_NUMBERS:
-        check_numbers("margin_ranking_loss", margin=margin)
+        (margin,) = numbers_of("margin_ranking_loss", margin=margin)
     try:
         key_set = (input1._key_set | input2._key_set | target._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -6927,7 +6931,7 @@ def margin_ranking_loss(input1, input2, target, margin=0.0, reduction=1):
 
 def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-06, swap=False, reduction=1):
     if margin.__class__ not in PLAIN_NUMBERS or p.__class__ not in PLAIN_NUMBERS or eps.__class__ not in PLAIN_NUMBERS:
-        check_numbers("triplet_margin_loss", margin=margin, p=p, eps=eps)
+        margin, p, eps = numbers_of("triplet_margin_loss", margin=margin, p=p, eps=eps)
     try:
         key_set = (anchor._key_set | positive._key_set | negative._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -6939,7 +6943,7 @@ def poisson_nll_loss(input=None, target=None, log_input=None, full=None, eps=Non
     if numpy_names or log_input is None or full is None or eps is None or reduction is None:
         return call_by_name([poisson_nll_loss_op], locals())
     if eps.__class__ not in PLAIN_NUMBERS:
-        check_numbers("poisson_nll_loss", eps=eps)
+        (eps,) = numbers_of("poisson_nll_loss", eps=eps)
     try:
         key_set = (input._key_set | target._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -6963,7 +6967,7 @@ def multi_margin_loss(input=None, target=None, p=1, margin=1, weight=None, reduc
     if numpy_names:
         return call_by_name([multi_margin_loss_op], locals())
     if p.__class__ not in PLAIN_NUMBERS or margin.__class__ not in PLAIN_NUMBERS:
-        check_numbers("multi_margin_loss", p=p, margin=margin)
+        p, margin = numbers_of("multi_margin_loss", p=p, margin=margin)
     try:
         key_set = (
             input._key_set | target._key_set | (0 if weight is None else weight._key_set) | local.included
@@ -7058,7 +7062,7 @@ def dropout(input=None, p=None, train=None, **numpy_names):
     if numpy_names or p is None or train is None:
         return call_by_name([dropout_op], locals())
     if p.__class__ not in PLAIN_NUMBERS:
-        check_numbers("dropout", p=p)
+        (p,) = numbers_of("dropout", p=p)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -7070,7 +7074,7 @@ def dropout_(input=None, p=None, train=None, **numpy_names):
     if numpy_names or p is None or train is None:
         return call_by_name([dropout__op], locals())
     if p.__class__ not in PLAIN_NUMBERS:
-        check_numbers("dropout_", p=p)
+        (p,) = numbers_of("dropout_", p=p)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -7256,7 +7260,7 @@ def feature_dropout(input=None, p=None, train=None, **numpy_names):
     if numpy_names or p is None or train is None:
         return call_by_name([feature_dropout_op], locals())
     if p.__class__ not in PLAIN_NUMBERS:
-        check_numbers("feature_dropout", p=p)
+        (p,) = numbers_of("feature_dropout", p=p)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -7268,7 +7272,7 @@ def feature_dropout_(input=None, p=None, train=None, **numpy_names):
     if numpy_names or p is None or train is None:
         return call_by_name([feature_dropout__op], locals())
     if p.__class__ not in PLAIN_NUMBERS:
-        check_numbers("feature_dropout_", p=p)
+        (p,) = numbers_of("feature_dropout_", p=p)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -7280,7 +7284,7 @@ def alpha_dropout(input=None, p=None, train=None, **numpy_names):
     if numpy_names or p is None or train is None:
         return call_by_name([alpha_dropout_op], locals())
     if p.__class__ not in PLAIN_NUMBERS:
-        check_numbers("alpha_dropout", p=p)
+        (p,) = numbers_of("alpha_dropout", p=p)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -7292,7 +7296,7 @@ def alpha_dropout_(input=None, p=None, train=None, **numpy_names):
     if numpy_names or p is None or train is None:
         return call_by_name([alpha_dropout__op], locals())
     if p.__class__ not in PLAIN_NUMBERS:
-        check_numbers("alpha_dropout_", p=p)
+        (p,) = numbers_of("alpha_dropout_", p=p)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -7304,7 +7308,7 @@ def feature_alpha_dropout(input=None, p=None, train=None, **numpy_names):
     if numpy_names or p is None or train is None:
         return call_by_name([feature_alpha_dropout_op], locals())
     if p.__class__ not in PLAIN_NUMBERS:
-        check_numbers("feature_alpha_dropout", p=p)
+        (p,) = numbers_of("feature_alpha_dropout", p=p)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -7316,7 +7320,7 @@ def feature_alpha_dropout_(input=None, p=None, train=None, **numpy_names):
     if numpy_names or p is None or train is None:
         return call_by_name([feature_alpha_dropout__op], locals())
     if p.__class__ not in PLAIN_NUMBERS:
-        check_numbers("feature_alpha_dropout_", p=p)
+        (p,) = numbers_of("feature_alpha_dropout_", p=p)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -7723,7 +7727,7 @@ def fake_quantize_per_tensor_affine_cachemask(
     if numpy_names or scale is None or zero_point is None or quant_min is None or quant_max is None:
         return call_by_name([fake_quantize_per_tensor_affine_cachemask_op], locals())
     if scale.__class__ not in PLAIN_NUMBERS:
-        check_numbers("fake_quantize_per_tensor_affine_cachemask", scale=scale)
+        (scale,) = numbers_of("fake_quantize_per_tensor_affine_cachemask", scale=scale)
     try:
         key_set = (input._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -8176,7 +8180,7 @@ def subtract(input=None, other=None, *, alpha=1, out=None, **numpy_names):
     if numpy_names:
         return call_by_name([subtract_Tensor_op, subtract_out_op], locals())
     if alpha.__class__ not in PLAIN_NUMBERS:
-        check_numbers("subtract", alpha=alpha)
+        (alpha,) = numbers_of("subtract", alpha=alpha)
     if out is not None:
         return invoke(subtract_out_op, input, other, alpha, out)
     try:
@@ -8706,7 +8710,7 @@ def tensor_new_full(
     if dtype is not None:
         dtype = as_dtype(dtype)
     if fill_value.__class__ not in PLAIN_NUMBERS:
-        check_numbers("new_full", fill_value=fill_value)
+        (fill_value,) = numbers_of("new_full", fill_value=fill_value)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -8865,7 +8869,7 @@ Tensor.abs_ = tensor_abs_
 
 def tensor_add(self, other, *, alpha=1):
     if alpha.__class__ not in PLAIN_NUMBERS:
-        check_numbers("add", alpha=alpha)
+        (alpha,) = numbers_of("add", alpha=alpha)
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -8878,7 +8882,7 @@ Tensor.add = tensor_add
 
 def tensor_add_(self, other, *, alpha=1):
     if alpha.__class__ not in PLAIN_NUMBERS:
-        check_numbers("add_", alpha=alpha)
+        (alpha,) = numbers_of("add_", alpha=alpha)
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -8891,7 +8895,7 @@ Tensor.add_ = tensor_add_
 
 def tensor_addcdiv(self, tensor1, tensor2, *, value=1):
     if value.__class__ not in PLAIN_NUMBERS:
-        check_numbers("addcdiv", value=value)
+        (value,) = numbers_of("addcdiv", value=value)
     try:
         key_set = (self._key_set | tensor1._key_set | tensor2._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -8904,7 +8908,7 @@ Tensor.addcdiv = tensor_addcdiv
 
 def tensor_addcdiv_(self, tensor1, tensor2, *, value=1):
     if value.__class__ not in PLAIN_NUMBERS:
-        check_numbers("addcdiv_", value=value)
+        (value,) = numbers_of("addcdiv_", value=value)
     try:
         key_set = (self._key_set | tensor1._key_set | tensor2._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -8917,7 +8921,7 @@ Tensor.addcdiv_ = tensor_addcdiv_
 
 def tensor_addcmul(self, tensor1, tensor2, *, value=1):
     if value.__class__ not in PLAIN_NUMBERS:
-        check_numbers("addcmul", value=value)
+        (value,) = numbers_of("addcmul", value=value)
     try:
         key_set = (self._key_set | tensor1._key_set | tensor2._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -8930,7 +8934,7 @@ Tensor.addcmul = tensor_addcmul
 
 def tensor_addcmul_(self, tensor1, tensor2, *, value=1):
     if value.__class__ not in PLAIN_NUMBERS:
-        check_numbers("addcmul_", value=value)
+        (value,) = numbers_of("addcmul_", value=value)
     try:
         key_set = (self._key_set | tensor1._key_set | tensor2._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -8943,7 +8947,7 @@ Tensor.addcmul_ = tensor_addcmul_
 
 def tensor_allclose(self, other, rtol=1e-05, atol=1e-08, equal_nan=False):
     if rtol.__class__ not in PLAIN_NUMBERS or atol.__class__ not in PLAIN_NUMBERS:
-        check_numbers("allclose", rtol=rtol, atol=atol)
+        rtol, atol = numbers_of("allclose", rtol=rtol, atol=atol)
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -9518,7 +9522,7 @@ Tensor.gt_ = tensor_gt_
 
 def tensor_isclose(self, other, rtol=1e-05, atol=1e-08, equal_nan=False):
     if rtol.__class__ not in PLAIN_NUMBERS or atol.__class__ not in PLAIN_NUMBERS:
-        check_numbers("isclose", rtol=rtol, atol=atol)
+        rtol, atol = numbers_of("isclose", rtol=rtol, atol=atol)
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -10197,7 +10201,7 @@ Tensor.square_ = tensor_square_
 
 def tensor_sub(self, other, *, alpha=1):
     if alpha.__class__ not in PLAIN_NUMBERS:
-        check_numbers("sub", alpha=alpha)
+        (alpha,) = numbers_of("sub", alpha=alpha)
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -10210,7 +10214,7 @@ Tensor.sub = tensor_sub
 
 def tensor_sub_(self, other, *, alpha=1):
     if alpha.__class__ not in PLAIN_NUMBERS:
-        check_numbers("sub_", alpha=alpha)
+        (alpha,) = numbers_of("sub_", alpha=alpha)
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -10855,7 +10859,7 @@ def tensor_nan_to_num(self, nan=None, posinf=None, neginf=None):
         or posinf.__class__ not in PLAIN_NUMBERS
         or neginf.__class__ not in PLAIN_NUMBERS
     ):
-        check_numbers("nan_to_num", nan=nan, posinf=posinf, neginf=neginf)
+        nan, posinf, neginf = numbers_of("nan_to_num", nan=nan, posinf=posinf, neginf=neginf)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -10872,7 +10876,7 @@ def tensor_nan_to_num_(self, nan=None, posinf=None, neginf=None):
         or posinf.__class__ not in PLAIN_NUMBERS
         or neginf.__class__ not in PLAIN_NUMBERS
     ):
-        check_numbers("nan_to_num_", nan=nan, posinf=posinf, neginf=neginf)
+        nan, posinf, neginf = numbers_of("nan_to_num_", nan=nan, posinf=posinf, neginf=neginf)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -10885,7 +10889,7 @@ Tensor.nan_to_num_ = tensor_nan_to_num_
 
 def tensor_logit(self, eps=None):
     if eps.__class__ not in PLAIN_NUMBERS:
-        check_numbers("logit", eps=eps)
+        (eps,) = numbers_of("logit", eps=eps)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -10898,7 +10902,7 @@ Tensor.logit = tensor_logit
 
 def tensor_logit_(self, eps=None):
     if eps.__class__ not in PLAIN_NUMBERS:
-        check_numbers("logit_", eps=eps)
+        (eps,) = numbers_of("logit_", eps=eps)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -11101,7 +11105,7 @@ Tensor.mvlgamma = tensor_mvlgamma
 
 def tensor_hardshrink(self, lambd=0.5):
     if lambd.__class__ not in PLAIN_NUMBERS:
-        check_numbers("hardshrink", lambd=lambd)
+        (lambd,) = numbers_of("hardshrink", lambd=lambd)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -11152,7 +11156,7 @@ def tensor_index_add(self, dim=None, index=None, source=None, *, alpha=1, **nump
     if numpy_names or dim is None:
         return call_by_name([index_add_op], locals())
     if alpha.__class__ not in PLAIN_NUMBERS:
-        check_numbers("index_add", alpha=alpha)
+        (alpha,) = numbers_of("index_add", alpha=alpha)
     try:
         key_set = (self._key_set | index._key_set | source._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -11167,7 +11171,7 @@ def tensor_index_add_(self, dim=None, index=None, source=None, *, alpha=1, **num
     if numpy_names or dim is None:
         return call_by_name([index_add__op], locals())
     if alpha.__class__ not in PLAIN_NUMBERS:
-        check_numbers("index_add_", alpha=alpha)
+        (alpha,) = numbers_of("index_add_", alpha=alpha)
     try:
         key_set = (self._key_set | index._key_set | source._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -11690,7 +11694,7 @@ Tensor.bincount = tensor_bincount
 
 def tensor_histc(self, bins=100, min=0, max=0):
     if min.__class__ not in PLAIN_NUMBERS or max.__class__ not in PLAIN_NUMBERS:
-        check_numbers("histc", min=min, max=max)
+        min, max = numbers_of("histc", min=min, max=max)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -12453,7 +12457,7 @@ Tensor.topk = tensor_topk
 
 def tensor_addmm(self, mat1, mat2, *, beta=1, alpha=1):
     if beta.__class__ not in PLAIN_NUMBERS or alpha.__class__ not in PLAIN_NUMBERS:
-        check_numbers("addmm", beta=beta, alpha=alpha)
+        beta, alpha = numbers_of("addmm", beta=beta, alpha=alpha)
     try:
         key_set = (self._key_set | mat1._key_set | mat2._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -12466,7 +12470,7 @@ Tensor.addmm = tensor_addmm
 
 def tensor_addmm_(self, mat1, mat2, *, beta=1, alpha=1):
     if beta.__class__ not in PLAIN_NUMBERS or alpha.__class__ not in PLAIN_NUMBERS:
-        check_numbers("addmm_", beta=beta, alpha=alpha)
+        beta, alpha = numbers_of("addmm_", beta=beta, alpha=alpha)
     try:
         key_set = (self._key_set | mat1._key_set | mat2._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -12479,7 +12483,7 @@ Tensor.addmm_ = tensor_addmm_
 
 def tensor_baddbmm(self, batch1, batch2, *, beta=1, alpha=1):
     if beta.__class__ not in PLAIN_NUMBERS or alpha.__class__ not in PLAIN_NUMBERS:
-        check_numbers("baddbmm", beta=beta, alpha=alpha)
+        beta, alpha = numbers_of("baddbmm", beta=beta, alpha=alpha)
     try:
         key_set = (self._key_set | batch1._key_set | batch2._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -12492,7 +12496,7 @@ Tensor.baddbmm = tensor_baddbmm
 
 def tensor_baddbmm_(self, batch1, batch2, *, beta=1, alpha=1):
     if beta.__class__ not in PLAIN_NUMBERS or alpha.__class__ not in PLAIN_NUMBERS:
-        check_numbers("baddbmm_", beta=beta, alpha=alpha)
+        beta, alpha = numbers_of("baddbmm_", beta=beta, alpha=alpha)
     try:
         key_set = (self._key_set | batch1._key_set | batch2._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -12505,7 +12509,7 @@ Tensor.baddbmm_ = tensor_baddbmm_
 
 def tensor_addbmm(self, batch1, batch2, *, beta=1, alpha=1):
     if beta.__class__ not in PLAIN_NUMBERS or alpha.__class__ not in PLAIN_NUMBERS:
-        check_numbers("addbmm", beta=beta, alpha=alpha)
+        beta, alpha = numbers_of("addbmm", beta=beta, alpha=alpha)
     try:
         key_set = (self._key_set | batch1._key_set | batch2._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -12518,7 +12522,7 @@ Tensor.addbmm = tensor_addbmm
 
 def tensor_addbmm_(self, batch1, batch2, *, beta=1, alpha=1):
     if beta.__class__ not in PLAIN_NUMBERS or alpha.__class__ not in PLAIN_NUMBERS:
-        check_numbers("addbmm_", beta=beta, alpha=alpha)
+        beta, alpha = numbers_of("addbmm_", beta=beta, alpha=alpha)
     try:
         key_set = (self._key_set | batch1._key_set | batch2._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -12619,7 +12623,7 @@ Tensor.inner = tensor_inner
 
 def tensor_dist(self, other, p=2):
     if p.__class__ not in PLAIN_NUMBERS:
-        check_numbers("dist", p=p)
+        (p,) = numbers_of("dist", p=p)
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -12643,7 +12647,7 @@ Tensor.vdot = tensor_vdot
 
 def tensor_addmv(self, mat, vec, *, beta=1, alpha=1):
     if beta.__class__ not in PLAIN_NUMBERS or alpha.__class__ not in PLAIN_NUMBERS:
-        check_numbers("addmv", beta=beta, alpha=alpha)
+        beta, alpha = numbers_of("addmv", beta=beta, alpha=alpha)
     try:
         key_set = (self._key_set | mat._key_set | vec._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -12656,7 +12660,7 @@ Tensor.addmv = tensor_addmv
 
 def tensor_addmv_(self, mat, vec, *, beta=1, alpha=1):
     if beta.__class__ not in PLAIN_NUMBERS or alpha.__class__ not in PLAIN_NUMBERS:
-        check_numbers("addmv_", beta=beta, alpha=alpha)
+        beta, alpha = numbers_of("addmv_", beta=beta, alpha=alpha)
     try:
         key_set = (self._key_set | mat._key_set | vec._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -12669,7 +12673,7 @@ Tensor.addmv_ = tensor_addmv_
 
 def tensor_addr(self, vec1, vec2, *, beta=1, alpha=1):
     if beta.__class__ not in PLAIN_NUMBERS or alpha.__class__ not in PLAIN_NUMBERS:
-        check_numbers("addr", beta=beta, alpha=alpha)
+        beta, alpha = numbers_of("addr", beta=beta, alpha=alpha)
     try:
         key_set = (self._key_set | vec1._key_set | vec2._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -12682,7 +12686,7 @@ Tensor.addr = tensor_addr
 
 def tensor_addr_(self, vec1, vec2, *, beta=1, alpha=1):
     if beta.__class__ not in PLAIN_NUMBERS or alpha.__class__ not in PLAIN_NUMBERS:
-        check_numbers("addr_", beta=beta, alpha=alpha)
+        beta, alpha = numbers_of("addr_", beta=beta, alpha=alpha)
     try:
         key_set = (self._key_set | vec1._key_set | vec2._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -12697,7 +12701,7 @@ def tensor_renorm(self, p=None, dim=None, maxnorm=None, **numpy_names):
     if numpy_names or p is None or dim is None or maxnorm is None:
         return call_by_name([renorm_op], locals())
     if p.__class__ not in PLAIN_NUMBERS or maxnorm.__class__ not in PLAIN_NUMBERS:
-        check_numbers("renorm", p=p, maxnorm=maxnorm)
+        p, maxnorm = numbers_of("renorm", p=p, maxnorm=maxnorm)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -12712,7 +12716,7 @@ def tensor_renorm_(self, p=None, dim=None, maxnorm=None, **numpy_names):
     if numpy_names or p is None or dim is None or maxnorm is None:
         return call_by_name([renorm__op], locals())
     if p.__class__ not in PLAIN_NUMBERS or maxnorm.__class__ not in PLAIN_NUMBERS:
-        check_numbers("renorm_", p=p, maxnorm=maxnorm)
+        p, maxnorm = numbers_of("renorm_", p=p, maxnorm=maxnorm)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -12770,7 +12774,7 @@ Tensor.bernoulli_ = tensor_bernoulli_
 
 def tensor_exponential_(self, lambd=1.0, *, generator=None):
     if lambd.__class__ not in PLAIN_NUMBERS:
-        check_numbers("exponential_", lambd=lambd)
+        (lambd,) = numbers_of("exponential_", lambd=lambd)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -12794,7 +12798,7 @@ Tensor.multinomial = tensor_multinomial
 
 def tensor_normal_(self, mean=0.0, std=1.0, *, generator=None):
     if mean.__class__ not in PLAIN_NUMBERS or std.__class__ not in PLAIN_NUMBERS:
-        check_numbers("normal_", mean=mean, std=std)
+        mean, std = numbers_of("normal_", mean=mean, std=std)
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -13270,7 +13274,7 @@ Tensor.not_equal_ = tensor_not_equal_
 
 def tensor_subtract(self, other, *, alpha=1):
     if alpha.__class__ not in PLAIN_NUMBERS:
-        check_numbers("subtract", alpha=alpha)
+        (alpha,) = numbers_of("subtract", alpha=alpha)
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:
@@ -13283,7 +13287,7 @@ Tensor.subtract = tensor_subtract
 
 def tensor_subtract_(self, other, *, alpha=1):
     if alpha.__class__ not in PLAIN_NUMBERS:
-        check_numbers("subtract_", alpha=alpha)
+        (alpha,) = numbers_of("subtract_", alpha=alpha)
     try:
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
     except AttributeError:

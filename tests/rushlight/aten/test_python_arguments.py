@@ -355,3 +355,18 @@ def test_every_named_result_of_rushlight_is_torchs():
         theirs = getattr(torch.return_types, ours.__name__)
         assert ours.__match_args__ == theirs.__match_args__ and ours.n_fields == theirs.n_fields
         assert repr(ours).replace("rushlight", "torch") == repr(theirs)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda xp, x, n: xp.nn.functional.layer_norm(x, (3,), eps=n),
+        lambda xp, x, n: xp.nn.functional.huber_loss(x, -x, delta=n),
+        lambda xp, x, n: x.clone().normal_(0.0, n).shape,
+        lambda xp, x, n: x.norm(n),
+        lambda xp, x, n: xp.cdist(x, -x, n),
+    ],
+)
+@pytest.mark.parametrize("number", [2.0, [2.0]])
+def test_a_tensor_without_dimensions_is_a_number(call, number):
+    agree(lambda xp: call(xp, xp.arange(6.0).view(2, 3), xp.tensor(number)))
