@@ -369,6 +369,8 @@ def _reduce_graph_module(body: dict[str, Any], modules: dict[str, str], others: 
     root = type("CodeOnlyModule", (Module,), {"forward": names["forward"]})()
     root.__dict__.update(body)
     new = GraphModule(root, KeepModules().trace(root))
+    for kind in ("_modules", "_buffers", "_parameters"):  # those that the graph does not use too
+        getattr(new, kind).update(body[kind])
     for name, value in body.items():
         if not hasattr(new, name):
             setattr(new, name, value)

@@ -4,6 +4,7 @@ import copy
 import enum
 import math
 import operator
+import pickle
 from collections import namedtuple
 from contextlib import suppress
 from functools import partial
@@ -612,6 +613,18 @@ def test_a_traced_module_is_copied_with_its_constants():
         traced = xp.fx.symbolic_trace(lambda x: x + xp.ones(2))
         other = copy.deepcopy(traced)
         return [other.code, other(xp.ones(2)), other._tensor_constant0 is traced._tensor_constant0]
+
+    agree(program)
+
+
+def test_a_pickled_module_keeps_what_its_graph_does_not_use():
+    def program(xp):
+        traced = xp.fx.symbolic_trace(xp.nn.Sequential(xp.nn.ReLU()))
+        traced.add_submodule("other", xp.nn.Linear(2, 2))
+        traced.register_parameter("weight", xp.nn.Parameter(xp.ones(1)))
+        traced.register_buffer("mean", xp.zeros(1))
+        new = pickle.loads(pickle.dumps(traced))
+        return [[*new.state_dict()], [name for name, _ in new.named_modules()], new(xp.ones(2))]
 
     agree(program)
 
