@@ -13,7 +13,6 @@ from typing import Any, NoReturn
 from rushlight.aten.generated import functions
 from rushlight.aten.generated.functions import softplus, where, zeros_like  # noqa: F401
 from rushlight.aten.native import rnn
-from rushlight.aten.native.linear_algebra import is_vector_of_solve
 from rushlight.aten.native.losses import MEAN, rows_of_labels
 from rushlight.aten.strided import Tensor, storage_size, wrap_dim
 from rushlight.autograd.engine import grad as grad_of
@@ -633,7 +632,7 @@ def linalg_solve_backward(grad: Tensor, A: Tensor, X: Tensor, LU: Tensor, pivots
     """The gradient of the matrices. PyTorch solves with the decomposition, which is saved.
     Source: `torch/csrc/autograd/FunctionsManual.cpp`, `linalg_solve_backward`."""
     of_B = functions.linalg_solve(A.mT, grad, left=left)  # noqa: N806
-    if is_vector_of_solve(A, X):
+    if X.dim() == 1 or A.dim() - 1 == X.dim() and X.shape == A.shape[:-1]:  # vectors
         of_B, X = of_B.unsqueeze(-1), X.unsqueeze(-1)  # noqa: N806
     return -(of_B @ X.mT if left else X.mT @ of_B)
 

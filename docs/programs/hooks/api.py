@@ -48,12 +48,12 @@ PHASES = {
     "00": "on_torch.trace",
     "01": "aten.strided c10.storage c10.memory_formats c10.dtypes aten.native.views aten.native.creation "
     "aten.native.conversions aten.indexing aten.printing aten.dlpack course.breaks",
-    "02": "c10 library return_types aten.functional amp.autocast_mode torchgen.gen _C _ops",
+    "02": "c10 library return_types aten.functional amp.autocast_mode torchgen.gen _ops utils._python_dispatch",
     "03": "aten.iterator aten.structured aten.native.pointwise aten.native.elementary aten.native.reductions "
     "aten.native.linear_algebra aten.native.linear linalg aten.native.gather_scatter aten.native.advanced_indexing "
     "aten.native.tensor_shape aten.native.sorting aten.native.functional_forms "
     "utils.cpp_extension utils.child",
-    "04": "autograd torchgen utils.checkpoint",
+    "04": "autograd torchgen utils.checkpoint _C",
     "05": "nn aten optim amp cuda.amp distributions masked utils.data utils.deterministic serialization testing backends "
     "course.grammar",
     "06": "on_torch",
