@@ -11,7 +11,7 @@
   };
 
   const mark = () => {
-    for (const link of document.querySelectorAll(":is(.md-nav__link, .card a, .map a)[href]")) {
+    for (const link of document.querySelectorAll(":is(.md-nav__link, .card a)[href]")) {
       const lab = link.href.match(LAB)?.[1];
       const { points, of } = lab ? stored(lab) : {};
       link.querySelector(".kept")?.remove();

@@ -196,8 +196,11 @@ def take_names(optimizer: Optimizer, group: dict[str, Any]) -> None:
 
     Source: `torch/optim/optimizer.py`, `Optimizer.add_param_group`.
     """
-    if not isinstance(group["params"], (Tensor, set)):
-        params = group["params"] = list(group["params"])
+    given = group["params"]
+    if not isinstance(given, (Tensor, set)):
+        params = list(given)
+        if iter(given) is given:
+            group["params"] = iter(params)
         pairs = [param for param in params if isinstance(param, tuple)]
         if pairs and len(pairs) < len(params):
             raise ValueError("all optimizer params should be with/without names. Some param names are missing")
@@ -253,7 +256,8 @@ class Optimizer:
             take_names(self, param_group)
             if self.defaults.get("differentiable"):  # then a parameter need not be a leaf
                 params = param_group["params"]
-                tensors = [p for p in ([params] if isinstance(params, Tensor) else params) if isinstance(p, Tensor)]
+                params = param_group["params"] = [params] if isinstance(params, Tensor) else [*params]
+                tensors = [p for p in params if isinstance(p, Tensor)]
                 metas = [p._autograd for p in tensors if not (p.is_leaf or p.retains_grad)]
         try:
             for meta in metas:
