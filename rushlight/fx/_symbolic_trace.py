@@ -271,7 +271,9 @@ class Tracer(TracerBase):
         assert isinstance(function, FunctionType) and not is_builtin(function), f"Expected FunctionType, got {kind}"
         self.graph = Graph(tracer_cls=type(self))
         code = original_of(inspect.unwrap(function)).__code__
-        self.graph._co_fields = {name: getattr(code, name) for name in ("co_name", "co_filename", "co_firstlineno")}
+        self.graph._co_fields = {
+            "co_name": code.co_name, "co_filename": code.co_filename, "co_firstlineno": code.co_firstlineno
+        }  # fmt: skip
         attributes = ((path, *item) for path, module in self.root.named_modules() for item in vars(module).items())
         self.tensor_attrs = {x: f"{path}.{name}".lstrip(".") for path, name, x in attributes if isinstance(x, Tensor)}
         globals_, returned = function.__globals__, annotations_of(inspect.unwrap(function)).get("return")
