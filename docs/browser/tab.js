@@ -375,10 +375,12 @@ async function press(cell) {
   const clock = setInterval(tell, 500);
   pressed.style.minWidth = `${pressed.offsetWidth}px`;
   pressed.textContent = "…";
-  tell();
   try {
-    await python.start();
+    const ready = python.start();
+    tell();
+    await ready;
     begun = performance.now();
+    tell();
     const first = cell.kind === "check" && cell.exercise;
     for (const other of cells) if (first && other.exercise === first && !other.lacks) other.clear();
     if (first && !(await runFresh(first))) return first.outputs.scrollIntoView({ block: "nearest" });

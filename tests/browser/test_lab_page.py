@@ -1,7 +1,5 @@
 """A lab in its page of the site: Python runs in the browser, a judge decides there, and the answers stay."""
 
-import re
-
 import nbformat
 import pytest
 from first_lab import ALL, EXERCISES, of
@@ -77,7 +75,7 @@ def test_a_lab_is_done_in_its_page_and_downloaded_as_a_notebook(lab, tmp_path):
     lab.keyboard.press("Shift+Enter")
     lab.wait_for_function(IDLE)
     said, told = card(lab, STRIDES), lab.evaluate("window.told")
-    assert any(re.match(r"loading Python: \d+ %", text) for text in told) and "running, 0 s" in told
+    assert any(text.startswith("loading ") for text in told) and "running, 0 s" in told
     assert "69 of 93 cases agree with torch" in said and "a size of 0 counts as 1" in said and "practice" in said
     answer(lab, STRIDES, RIGHT)
     press(lab, STRIDES)
