@@ -44,6 +44,8 @@ SKIPPED = (
     "alias",
     "copy",
     "index",
+    "lift_fresh",
+    "lift_fresh_copy",
     "renorm_",
     "slice",
     "zero",
@@ -172,10 +174,13 @@ def form_of(native: Native, name: str) -> Native:
     if name.partition(".")[0].endswith("_"):
         text = f"{name}({arguments.replace('Tensor self', 'Tensor(a!) self', 1)}) -> Tensor(a!)"
         kernel = f"lambda {stack}: structured.write_inplace(self, {result})"
+    elif name == f"{native.schema.name}_copy.out":
+        return form_of(form_of(native, name.removesuffix(".out")), name)
     elif name.partition(".")[0] == f"{native.schema.name}_copy":
         text = re.sub(r"\(a( -> \*)?\)", "", f"{name}({arguments}) -> {returns}")
         copied = replace(native, variants="function")
-        return derived(copied, text, ["CompositeImplicitAutograd"], f"lambda {stack}: tensor_shape.copies({result})")
+        kernel = f"lambda {stack}: tensor_shape.copies({result})"
+        return derived(copied, text, ["CompositeExplicitAutogradNonFunctional"], kernel)
     else:
         names = [part.name or "out" for part in native.schema.returns]
         outs = [f"Tensor({letter}!) {out}" for letter, out in zip("abcdef", names)]

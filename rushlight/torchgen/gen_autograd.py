@@ -8,7 +8,7 @@ In PyTorch: `tools/autograd/load_derivatives.py`, `gen_autograd_functions.py` an
 
 import ast
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -94,6 +94,9 @@ def load_derivatives(natives: dict[str, Native]) -> list[Derivative]:
         index = indices[base] = indices.get(base, -1) + 1
         node = node or f"{base}Backward{index}"
         derivatives.append(Derivative(native, formulas, differentiable, node, checked, joint is not None))
+        copied = natives.get(name.replace(schema.name, f"{schema.name}_copy", 1))  # the operator that copies a view
+        if native.is_view and copied is not None:
+            derivatives.append(replace(derivatives[-1], native=copied, node=f"{node}_copy"))
     return derivatives
 
 

@@ -47,26 +47,26 @@ __all__ = [
     "hypot", "index_add", "index_copy", "index_fill", "index_put", "index_put_", "index_reduce", "index_select",
     "inner", "instance_norm", "inverse", "is_nonzero", "is_same_size", "is_signed", "isclose", "isfinite", "isin",
     "isinf", "isnan", "isneginf", "isposinf", "isreal", "kl_div", "kron", "kthvalue", "layer_norm", "lcm", "lcm_",
-    "ldexp", "ldexp_", "le", "lerp", "less", "less_equal", "lgamma", "lift_fresh", "lift_fresh_copy", "linspace", "log",
-    "log10", "log10_", "log1p", "log1p_", "log2", "log2_", "log_", "log_softmax", "logaddexp", "logaddexp2",
-    "logcumsumexp", "logical_and", "logical_not", "logical_or", "logical_xor", "logit", "logit_", "logsumexp", "lstm",
-    "lstm_cell", "lt", "margin_ranking_loss", "masked_fill", "masked_scatter", "masked_select", "matmul", "max",
-    "max_pool1d", "max_pool1d_with_indices", "max_pool2d", "maximum", "mean", "median", "min", "minimum", "mm", "mode",
-    "moveaxis", "movedim", "msort", "mul", "multinomial", "multiply", "mv", "mvlgamma", "nan_to_num", "nan_to_num_",
-    "nanmean", "nanmedian", "nanquantile", "nansum", "narrow", "native_batch_norm", "native_channel_shuffle", "ne",
-    "neg", "neg_", "negative", "negative_", "normal", "not_equal", "ones", "ones_like", "outer", "pairwise_distance",
-    "pdist", "permute", "permute_copy", "pixel_shuffle", "pixel_unshuffle", "poisson_nll_loss", "polygamma", "positive",
-    "pow", "prelu", "prod", "put", "quantile", "rad2deg", "rad2deg_", "rand", "rand_like", "randint", "randint_like",
-    "randn", "randn_like", "randperm", "range", "ravel", "real", "reciprocal", "reciprocal_", "relu", "relu_",
-    "remainder", "renorm", "repeat_interleave", "reshape", "resize_as_", "resolve_conj", "resolve_neg", "rms_norm",
-    "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell", "roll", "rot90", "round", "round_", "row_stack", "rrelu",
-    "rrelu_", "rsqrt", "rsqrt_", "rsub", "scalar_tensor", "scatter", "scatter_add", "scatter_reduce", "searchsorted",
-    "select", "select_scatter", "selu", "selu_", "sgn", "sigmoid", "sigmoid_", "sign", "signbit", "sin", "sin_", "sinc",
-    "sinc_", "sinh", "sinh_", "slice_scatter", "softmax", "sort", "split", "split_with_sizes", "split_with_sizes_copy",
-    "sqrt", "sqrt_", "square", "square_", "squeeze", "squeeze_copy", "stack", "std", "std_mean", "sub", "subtract",
-    "sum", "swapaxes", "swapdims", "t", "t_copy", "take", "take_along_dim", "tan", "tan_", "tanh", "tanh_",
-    "tensor_split", "threshold", "threshold_", "tile", "topk", "transpose", "transpose_copy", "trapezoid", "trapz",
-    "tril", "tril_indices", "triplet_margin_loss", "triu", "triu_indices", "true_divide", "trunc", "trunc_", "unbind",
+    "ldexp", "ldexp_", "le", "lerp", "less", "less_equal", "lgamma", "linspace", "log", "log10", "log10_", "log1p",
+    "log1p_", "log2", "log2_", "log_", "log_softmax", "logaddexp", "logaddexp2", "logcumsumexp", "logical_and",
+    "logical_not", "logical_or", "logical_xor", "logit", "logit_", "logsumexp", "lstm", "lstm_cell", "lt",
+    "margin_ranking_loss", "masked_fill", "masked_scatter", "masked_select", "matmul", "max", "max_pool1d",
+    "max_pool1d_with_indices", "max_pool2d", "maximum", "mean", "median", "min", "minimum", "mm", "mode", "moveaxis",
+    "movedim", "msort", "mul", "multinomial", "multiply", "mv", "mvlgamma", "nan_to_num", "nan_to_num_", "nanmean",
+    "nanmedian", "nanquantile", "nansum", "narrow", "native_batch_norm", "native_channel_shuffle", "ne", "neg", "neg_",
+    "negative", "negative_", "normal", "not_equal", "ones", "ones_like", "outer", "pairwise_distance", "pdist",
+    "permute", "permute_copy", "pixel_shuffle", "pixel_unshuffle", "poisson_nll_loss", "polygamma", "positive", "pow",
+    "prelu", "prod", "put", "quantile", "rad2deg", "rad2deg_", "rand", "rand_like", "randint", "randint_like", "randn",
+    "randn_like", "randperm", "range", "ravel", "real", "reciprocal", "reciprocal_", "relu", "relu_", "remainder",
+    "renorm", "repeat_interleave", "reshape", "resize_as_", "resolve_conj", "resolve_neg", "rms_norm", "rnn_relu",
+    "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell", "roll", "rot90", "round", "round_", "row_stack", "rrelu", "rrelu_",
+    "rsqrt", "rsqrt_", "rsub", "scalar_tensor", "scatter", "scatter_add", "scatter_reduce", "searchsorted", "select",
+    "select_scatter", "selu", "selu_", "sgn", "sigmoid", "sigmoid_", "sign", "signbit", "sin", "sin_", "sinc", "sinc_",
+    "sinh", "sinh_", "slice_scatter", "softmax", "sort", "split", "split_with_sizes", "split_with_sizes_copy", "sqrt",
+    "sqrt_", "square", "square_", "squeeze", "squeeze_copy", "stack", "std", "std_mean", "sub", "subtract", "sum",
+    "swapaxes", "swapdims", "t", "t_copy", "take", "take_along_dim", "tan", "tan_", "tanh", "tanh_", "tensor_split",
+    "threshold", "threshold_", "tile", "topk", "transpose", "transpose_copy", "trapezoid", "trapz", "tril",
+    "tril_indices", "triplet_margin_loss", "triu", "triu_indices", "true_divide", "trunc", "trunc_", "unbind",
     "unbind_copy", "unflatten", "unfold_copy", "unsqueeze", "unsqueeze_copy", "vander", "var", "var_mean", "vdot",
     "view_copy", "vsplit", "vstack", "where", "xlogy", "xlogy_", "zero_", "zeros", "zeros_like",
 ]  # fmt: skip
@@ -164,6 +164,18 @@ def diagonal(input=None, offset=0, dim1=0, dim2=1, **numpy_names):
     except AttributeError:
         return invoke(diagonal_op, input, offset, dim1, dim2)
     return diagonal_op.table[key_set](input, offset, dim1, dim2)
+
+
+def diagonal_copy(input=None, offset=0, dim1=0, dim2=1, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([diagonal_copy_op, diagonal_copy_out_op], locals())
+    if out is not None:
+        return invoke(diagonal_copy_out_op, input, offset, dim1, dim2, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(diagonal_copy_op, input, offset, dim1, dim2)
+    return diagonal_copy_op.table[key_set](input, offset, dim1, dim2)
 
 
 def expand_copy(input=None, size=None, **numpy_names):
@@ -4054,18 +4066,6 @@ def diag_embed(input=None, offset=0, dim1=-2, dim2=-1, **numpy_names):
     except AttributeError:
         return invoke(diag_embed_op, input, offset, dim1, dim2)
     return diag_embed_op.table[key_set](input, offset, dim1, dim2)
-
-
-def diagonal_copy(input=None, offset=0, dim1=0, dim2=1, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([diagonal_copy_op, diagonal_copy_out_op], locals())
-    if out is not None:
-        return invoke(diagonal_copy_out_op, input, offset, dim1, dim2, out)
-    try:
-        key_set = (input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(diagonal_copy_op, input, offset, dim1, dim2)
-    return diagonal_copy_op.table[key_set](input, offset, dim1, dim2)
 
 
 def diag(input=None, diagonal=0, *, out=None, **numpy_names):
@@ -13934,6 +13934,10 @@ broadcast_to_op = declare("broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)
 chunk_op = declare("chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]")
 detach_op = declare("detach(Tensor(a) self) -> Tensor(a)")
 diagonal_op = declare("diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)")
+diagonal_copy_op = declare("diagonal_copy(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor")
+diagonal_copy_out_op = declare(
+    "diagonal_copy.out(Tensor self, int offset=0, int dim1=0, int dim2=1, *, Tensor(a!) out) -> Tensor(a!)"
+)
 expand_op = declare("expand(Tensor(a) self, int[] size) -> Tensor(a)")
 expand_copy_op = declare("expand_copy(Tensor self, int[] size) -> Tensor")
 expand_as_op = declare("expand_as(Tensor(a) self, Tensor other) -> Tensor(a)")
@@ -14871,10 +14875,6 @@ channel_shuffle_op = declare("channel_shuffle(Tensor self, int groups) -> Tensor
 native_channel_shuffle_op = declare("native_channel_shuffle(Tensor self, int groups) -> Tensor")
 bilinear_op = declare("bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor")
 diag_embed_op = declare("diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor")
-diagonal_copy_op = declare("diagonal_copy(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor")
-diagonal_copy_out_op = declare(
-    "diagonal_copy.out(Tensor self, int offset=0, int dim1=0, int dim2=1, *, Tensor(a!) out) -> Tensor(a!)"
-)
 diag_op = declare("diag(Tensor self, int diagonal=0) -> Tensor")
 diag_out_op = declare("diag.out(Tensor self, int diagonal=0, *, Tensor(a!) out) -> Tensor(a!)")
 diagflat_op = declare("diagflat(Tensor self, int offset=0) -> Tensor")

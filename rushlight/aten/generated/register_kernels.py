@@ -19,11 +19,14 @@ from rushlight.aten.native import (
 from rushlight.library import implement, invoke
 
 implement("alias", CompositeExplicitAutograd=views.alias)
-implement("alias_copy", CompositeImplicitAutograd=lambda self: tensor_shape.copies(invoke(functions.alias_op, self)))
+implement(
+    "alias_copy",
+    CompositeExplicitAutogradNonFunctional=lambda self: tensor_shape.copies(invoke(functions.alias_op, self)),
+)
 implement("as_strided", CPU=strided.as_strided, Meta=strided.as_strided)
 implement(
     "as_strided_copy",
-    CompositeImplicitAutograd=lambda self, size, stride, storage_offset: tensor_shape.copies(
+    CompositeExplicitAutogradNonFunctional=lambda self, size, stride, storage_offset: tensor_shape.copies(
         invoke(functions.as_strided_op, self, size, stride, storage_offset)
     ),
 )
@@ -33,10 +36,24 @@ implement("broadcast_to", CompositeImplicitAutograd=lambda self, size: self.expa
 implement("chunk", CompositeImplicitAutograd=views.chunk)
 implement("detach", CompositeExplicitAutograd=views.alias)
 implement("diagonal", CompositeExplicitAutograd=views.diagonal)
+implement(
+    "diagonal_copy",
+    CompositeExplicitAutogradNonFunctional=lambda self, offset, dim1, dim2: tensor_shape.copies(
+        invoke(functions.diagonal_op, self, offset, dim1, dim2)
+    ),
+)
+implement(
+    "diagonal_copy.out",
+    CompositeExplicitAutogradNonFunctional=lambda self, offset, dim1, dim2, out: structured.write_out(
+        invoke(functions.diagonal_copy_op, self, offset, dim1, dim2), [self, offset, dim1, dim2], out, casts=False
+    ),
+)
 implement("expand", CompositeExplicitAutograd=strided.expand)
 implement(
     "expand_copy",
-    CompositeImplicitAutograd=lambda self, size: tensor_shape.copies(invoke(functions.expand_op, self, size)),
+    CompositeExplicitAutogradNonFunctional=lambda self, size: tensor_shape.copies(
+        invoke(functions.expand_op, self, size)
+    ),
 )
 implement("expand_as", CompositeImplicitAutograd=lambda self, other: self.expand(other.shape))
 implement("flatten.using_ints", CompositeImplicitAutograd=views.flatten)
@@ -51,7 +68,9 @@ implement("numpy_T", CompositeImplicitAutograd=views.numpy_T)
 implement("permute", CompositeExplicitAutograd=strided.permute)
 implement(
     "permute_copy",
-    CompositeImplicitAutograd=lambda self, dims: tensor_shape.copies(invoke(functions.permute_op, self, dims)),
+    CompositeExplicitAutogradNonFunctional=lambda self, dims: tensor_shape.copies(
+        invoke(functions.permute_op, self, dims)
+    ),
 )
 implement(
     "_reshape_alias",
@@ -59,7 +78,7 @@ implement(
 )
 implement(
     "_reshape_alias_copy",
-    CompositeImplicitAutograd=lambda self, size, stride: tensor_shape.copies(
+    CompositeExplicitAutogradNonFunctional=lambda self, size, stride: tensor_shape.copies(
         invoke(functions._reshape_alias_op, self, size, stride)
     ),
 )
@@ -75,34 +94,41 @@ implement(
 implement("split_with_sizes", CompositeExplicitAutograd=views.split_with_sizes)
 implement(
     "split_with_sizes_copy",
-    CompositeImplicitAutograd=lambda self, split_sizes, dim: tensor_shape.copies(
+    CompositeExplicitAutogradNonFunctional=lambda self, split_sizes, dim: tensor_shape.copies(
         invoke(functions.split_with_sizes_op, self, split_sizes, dim)
     ),
 )
 implement("squeeze", CompositeExplicitAutograd=views.squeeze)
 implement(
-    "squeeze_copy", CompositeImplicitAutograd=lambda self: tensor_shape.copies(invoke(functions.squeeze_op, self))
+    "squeeze_copy",
+    CompositeExplicitAutogradNonFunctional=lambda self: tensor_shape.copies(invoke(functions.squeeze_op, self)),
 )
 implement("squeeze.dim", CompositeExplicitAutograd=views.squeeze)
 implement(
     "squeeze_copy.dim",
-    CompositeImplicitAutograd=lambda self, dim: tensor_shape.copies(invoke(functions.squeeze_dim_op, self, dim)),
+    CompositeExplicitAutogradNonFunctional=lambda self, dim: tensor_shape.copies(
+        invoke(functions.squeeze_dim_op, self, dim)
+    ),
 )
 implement("squeeze.dims", CompositeExplicitAutograd=views.squeeze)
 implement(
     "squeeze_copy.dims",
-    CompositeImplicitAutograd=lambda self, dim: tensor_shape.copies(invoke(functions.squeeze_dims_op, self, dim)),
+    CompositeExplicitAutogradNonFunctional=lambda self, dim: tensor_shape.copies(
+        invoke(functions.squeeze_dims_op, self, dim)
+    ),
 )
 implement("squeeze_", CompositeExplicitAutograd=views.squeeze_)
 implement("squeeze_.dim", CompositeExplicitAutograd=views.squeeze_)
 implement("squeeze_.dims", CompositeExplicitAutograd=views.squeeze_)
 implement("t", CompositeExplicitAutograd=views.t)
-implement("t_copy", CompositeImplicitAutograd=lambda self: tensor_shape.copies(invoke(functions.t_op, self)))
+implement(
+    "t_copy", CompositeExplicitAutogradNonFunctional=lambda self: tensor_shape.copies(invoke(functions.t_op, self))
+)
 implement("t_", CompositeExplicitAutograd=views.t_)
 implement("transpose.int", CompositeExplicitAutograd=strided.transpose)
 implement(
     "transpose_copy.int",
-    CompositeImplicitAutograd=lambda self, dim0, dim1: tensor_shape.copies(
+    CompositeExplicitAutogradNonFunctional=lambda self, dim0, dim1: tensor_shape.copies(
         invoke(functions.transpose_int_op, self, dim0, dim1)
     ),
 )
@@ -112,30 +138,39 @@ implement("transpose_", CompositeExplicitAutograd=views.transpose_)
 implement("unbind.int", CompositeExplicitAutograd=views.unbind)
 implement(
     "unbind_copy.int",
-    CompositeImplicitAutograd=lambda self, dim: tensor_shape.copies(invoke(functions.unbind_int_op, self, dim)),
+    CompositeExplicitAutogradNonFunctional=lambda self, dim: tensor_shape.copies(
+        invoke(functions.unbind_int_op, self, dim)
+    ),
 )
 implement("unflatten.int", CompositeImplicitAutograd=views.unflatten)
 implement("unfold", CPU=views.unfold, Meta=views.unfold)
 implement(
     "unfold_copy",
-    CompositeImplicitAutograd=lambda self, dimension, size, step: tensor_shape.copies(
+    CompositeExplicitAutogradNonFunctional=lambda self, dimension, size, step: tensor_shape.copies(
         invoke(functions.unfold_op, self, dimension, size, step)
     ),
 )
 implement("unsqueeze", CompositeExplicitAutograd=strided.unsqueeze)
 implement(
     "unsqueeze_copy",
-    CompositeImplicitAutograd=lambda self, dim: tensor_shape.copies(invoke(functions.unsqueeze_op, self, dim)),
+    CompositeExplicitAutogradNonFunctional=lambda self, dim: tensor_shape.copies(
+        invoke(functions.unsqueeze_op, self, dim)
+    ),
 )
 implement("unsqueeze_", CompositeExplicitAutograd=views.unsqueeze_)
 implement("view", CPU=strided.view, Meta=strided.view)
 implement(
-    "view_copy", CompositeImplicitAutograd=lambda self, size: tensor_shape.copies(invoke(functions.view_op, self, size))
+    "view_copy",
+    CompositeExplicitAutogradNonFunctional=lambda self, size: tensor_shape.copies(
+        invoke(functions.view_op, self, size)
+    ),
 )
 implement("view.dtype", CPU=views.view_dtype, Meta=views.view_dtype)
 implement(
     "view_copy.dtype",
-    CompositeImplicitAutograd=lambda self, dtype: tensor_shape.copies(invoke(functions.view_dtype_op, self, dtype)),
+    CompositeExplicitAutogradNonFunctional=lambda self, dtype: tensor_shape.copies(
+        invoke(functions.view_dtype_op, self, dtype)
+    ),
 )
 implement("_unsafe_view", CompositeExplicitAutograd=lambda self, size: views.view(self, tuple(size)))
 implement("view_as", CompositeImplicitAutograd=lambda self, other: self.view(other.shape))
@@ -1354,18 +1389,6 @@ implement(
     ),
 )
 implement("diag_embed", CompositeExplicitAutograd=tensor_shape.diag_embed)
-implement(
-    "diagonal_copy",
-    CompositeExplicitAutograd=lambda self, offset, dim1, dim2: functions.clone(
-        self.diagonal(offset, dim1, dim2), memory_format=tensor_shape.contiguous_format
-    ),
-)
-implement(
-    "diagonal_copy.out",
-    CompositeExplicitAutograd=lambda self, offset, dim1, dim2, out: structured.write_out(
-        invoke(functions.diagonal_copy_op, self, offset, dim1, dim2), [self, offset, dim1, dim2], out, casts=False
-    ),
-)
 implement(
     "diag",
     CompositeImplicitAutograd=lambda self, diagonal: (

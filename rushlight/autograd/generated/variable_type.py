@@ -11,7 +11,7 @@ from rushlight.aten.generated.functions import (
     _adaptive_avg_pool2d_backward_op, _adaptive_avg_pool2d_op, _cdist_forward_op, _ctc_loss_backward_op, _ctc_loss_op,
     _fake_quantize_per_tensor_affine_cachemask_tensor_qparams_op, _index_put_impl__op, _linalg_det_op,
     _linalg_solve_ex_op, _linalg_svd_op, _log_softmax_backward_data_op, _log_softmax_backward_data_out_op,
-    _log_softmax_op, _log_softmax_out_op, _prelu_kernel_op, _reshape_alias_op, _safe_softmax_op,
+    _log_softmax_op, _log_softmax_out_op, _prelu_kernel_op, _reshape_alias_copy_op, _reshape_alias_op, _safe_softmax_op,
     _scaled_dot_product_flash_attention_for_cpu_op, _softmax_backward_data_op, _softmax_backward_data_out_op,
     _softmax_op, _softmax_out_op, _thnn_fused_gru_cell_op, _thnn_fused_lstm_cell_op, _to_copy_op, _unique2_op,
     _unsafe_view_op, _upsample_bicubic2d_aa_backward_op, _upsample_bicubic2d_aa_op, _upsample_bicubic2d_aa_out_op,
@@ -23,33 +23,34 @@ from rushlight.aten.generated.functions import (
     abs_op, abs_out_op, acos__op, acos_op, acos_out_op, acosh__op, acosh_op, acosh_out_op, add_Scalar_op, add_Tensor_op,
     add__Tensor_op, add_out_op, addcdiv__op, addcdiv_op, addcdiv_out_op, addcmul__op, addcmul_op, addcmul_out_op,
     addmm__op, addmm_op, addmm_out_op, addmv__op, addmv_op, addmv_out_op, addr__op, addr_op, addr_out_op,
-    affine_grid_generator_op, affine_grid_generator_out_op, alias_op, all_all_out_op, all_dims_out_op, all_out_op,
-    amax_op, amax_out_op, amin_op, amin_out_op, aminmax_op, aminmax_out_op, any_all_out_op, any_dims_out_op, any_out_op,
-    arange_out_op, arange_start_out_op, argmax_out_op, argmin_out_op, as_strided__op, as_strided_op,
-    as_strided_scatter_op, asin__op, asin_op, asin_out_op, asinh__op, asinh_op, asinh_out_op, atan2__op, atan2_op,
-    atan2_out_op, atan__op, atan_op, atan_out_op, atanh__op, atanh_op, atanh_out_op, avg_pool2d_backward_grad_input_op,
-    avg_pool2d_backward_op, avg_pool2d_op, avg_pool2d_out_op, baddbmm__op, baddbmm_op, baddbmm_out_op,
-    bernoulli_Tensor_op, bernoulli__Tensor_op, bernoulli__float_op, bernoulli_op, bernoulli_out_op, bernoulli_p_op,
-    binary_cross_entropy_backward_grad_input_op, binary_cross_entropy_backward_op, binary_cross_entropy_op,
-    binary_cross_entropy_out_op, binary_cross_entropy_with_logits_op, bitwise_and_Tensor_out_op, bitwise_and__Tensor_op,
-    bitwise_left_shift_Tensor_out_op, bitwise_left_shift__Tensor_op, bitwise_not__op, bitwise_not_out_op,
-    bitwise_or_Tensor_out_op, bitwise_or__Tensor_op, bitwise_right_shift_Tensor_out_op, bitwise_right_shift__Tensor_op,
-    bitwise_xor_Tensor_out_op, bitwise_xor__Tensor_op, bmm_op, bmm_out_op, bucketize_Tensor_out_op, cat_op, cat_out_op,
-    ceil__op, ceil_op, ceil_out_op, celu__op, celu_op, clamp_Tensor_op, clamp_Tensor_out_op, clamp__Tensor_op,
-    clamp__op, clamp_max_Tensor_op, clamp_max_Tensor_out_op, clamp_max__Tensor_op, clamp_max__op, clamp_max_op,
-    clamp_max_out_op, clamp_min_Tensor_op, clamp_min_Tensor_out_op, clamp_min__Tensor_op, clamp_min__op, clamp_min_op,
-    clamp_min_out_op, clamp_op, clamp_out_op, clone_op, constant_pad_nd_op, convolution_backward_op, convolution_op,
-    copy__op, copy_op, copysign_Scalar_op, copysign_Scalar_out_op, copysign_Tensor_op, copysign__Scalar_op,
-    copysign__Tensor_op, copysign_out_op, cos__op, cos_op, cos_out_op, cosh__op, cosh_op, cosh_out_op, cummax_op,
-    cummax_out_op, cummin_op, cummin_out_op, cumprod__op, cumprod_op, cumprod_out_op, cumsum__op, cumsum_op,
-    cumsum_out_op, deg2rad__op, deg2rad_op, deg2rad_out_op, diag_embed_op, diagonal_backward_op, diagonal_copy_op,
-    diagonal_copy_out_op, diagonal_op, diagonal_scatter_op, digamma__op, digamma_op, digamma_out_op, dist_op,
-    div_Scalar_op, div_Tensor_mode_op, div_Tensor_op, div__Tensor_mode_op, div__Tensor_op, div_out_mode_op, div_out_op,
-    dot_op, dot_out_op, elu__op, elu_backward_grad_input_op, elu_backward_op, elu_op, elu_out_op,
-    embedding_dense_backward_op, embedding_op, embedding_renorm__op, empty_out_op, eq_Tensor_out_op, eq__Tensor_op,
-    erf__op, erf_op, erf_out_op, erfc__op, erfc_op, erfc_out_op, erfinv__op, erfinv_op, erfinv_out_op, exp2__op,
-    exp2_op, exp2_out_op, exp__op, exp_op, exp_out_op, expand_op, expm1__op, expm1_op, expm1_out_op, exponential__op,
-    exponential_op, eye_m_out_op, eye_out_op, fake_quantize_per_channel_affine_cachemask_op,
+    affine_grid_generator_op, affine_grid_generator_out_op, alias_copy_op, alias_op, all_all_out_op, all_dims_out_op,
+    all_out_op, amax_op, amax_out_op, amin_op, amin_out_op, aminmax_op, aminmax_out_op, any_all_out_op, any_dims_out_op,
+    any_out_op, arange_out_op, arange_start_out_op, argmax_out_op, argmin_out_op, as_strided__op, as_strided_copy_op,
+    as_strided_op, as_strided_scatter_op, asin__op, asin_op, asin_out_op, asinh__op, asinh_op, asinh_out_op, atan2__op,
+    atan2_op, atan2_out_op, atan__op, atan_op, atan_out_op, atanh__op, atanh_op, atanh_out_op,
+    avg_pool2d_backward_grad_input_op, avg_pool2d_backward_op, avg_pool2d_op, avg_pool2d_out_op, baddbmm__op,
+    baddbmm_op, baddbmm_out_op, bernoulli_Tensor_op, bernoulli__Tensor_op, bernoulli__float_op, bernoulli_op,
+    bernoulli_out_op, bernoulli_p_op, binary_cross_entropy_backward_grad_input_op, binary_cross_entropy_backward_op,
+    binary_cross_entropy_op, binary_cross_entropy_out_op, binary_cross_entropy_with_logits_op,
+    bitwise_and_Tensor_out_op, bitwise_and__Tensor_op, bitwise_left_shift_Tensor_out_op, bitwise_left_shift__Tensor_op,
+    bitwise_not__op, bitwise_not_out_op, bitwise_or_Tensor_out_op, bitwise_or__Tensor_op,
+    bitwise_right_shift_Tensor_out_op, bitwise_right_shift__Tensor_op, bitwise_xor_Tensor_out_op,
+    bitwise_xor__Tensor_op, bmm_op, bmm_out_op, bucketize_Tensor_out_op, cat_op, cat_out_op, ceil__op, ceil_op,
+    ceil_out_op, celu__op, celu_op, clamp_Tensor_op, clamp_Tensor_out_op, clamp__Tensor_op, clamp__op,
+    clamp_max_Tensor_op, clamp_max_Tensor_out_op, clamp_max__Tensor_op, clamp_max__op, clamp_max_op, clamp_max_out_op,
+    clamp_min_Tensor_op, clamp_min_Tensor_out_op, clamp_min__Tensor_op, clamp_min__op, clamp_min_op, clamp_min_out_op,
+    clamp_op, clamp_out_op, clone_op, constant_pad_nd_op, convolution_backward_op, convolution_op, copy__op, copy_op,
+    copysign_Scalar_op, copysign_Scalar_out_op, copysign_Tensor_op, copysign__Scalar_op, copysign__Tensor_op,
+    copysign_out_op, cos__op, cos_op, cos_out_op, cosh__op, cosh_op, cosh_out_op, cummax_op, cummax_out_op, cummin_op,
+    cummin_out_op, cumprod__op, cumprod_op, cumprod_out_op, cumsum__op, cumsum_op, cumsum_out_op, deg2rad__op,
+    deg2rad_op, deg2rad_out_op, diag_embed_op, diagonal_backward_op, diagonal_copy_op, diagonal_copy_out_op,
+    diagonal_op, diagonal_scatter_op, digamma__op, digamma_op, digamma_out_op, dist_op, div_Scalar_op,
+    div_Tensor_mode_op, div_Tensor_op, div__Tensor_mode_op, div__Tensor_op, div_out_mode_op, div_out_op, dot_op,
+    dot_out_op, elu__op, elu_backward_grad_input_op, elu_backward_op, elu_op, elu_out_op, embedding_dense_backward_op,
+    embedding_op, embedding_renorm__op, empty_out_op, eq_Tensor_out_op, eq__Tensor_op, erf__op, erf_op, erf_out_op,
+    erfc__op, erfc_op, erfc_out_op, erfinv__op, erfinv_op, erfinv_out_op, exp2__op, exp2_op, exp2_out_op, exp__op,
+    exp_op, exp_out_op, expand_copy_op, expand_op, expm1__op, expm1_op, expm1_out_op, exponential__op, exponential_op,
+    eye_m_out_op, eye_out_op, fake_quantize_per_channel_affine_cachemask_op,
     fake_quantize_per_tensor_affine_cachemask_op, fill_Scalar_op, fill_Tensor_op, fill__Scalar_op, fill__Tensor_op,
     flip_op, floor__op, floor_divide__Tensor_op, floor_divide_op, floor_divide_out_op, floor_op, floor_out_op, fmax_op,
     fmax_out_op, fmin_op, fmin_out_op, fmod_Scalar_op, fmod_Scalar_out_op, fmod_Tensor_op, fmod_Tensor_out_op,
@@ -88,52 +89,55 @@ from rushlight.aten.generated.functions import (
     neg_out_op, nll_loss2d_backward_op, nll_loss2d_forward_op, nll_loss_backward_grad_input_op, nll_loss_backward_op,
     nll_loss_forward_op, nonzero_out_op, norm_ScalarOpt_dim_op, normal_Tensor_Tensor_op, normal_Tensor_Tensor_out_op,
     normal_Tensor_float_op, normal_Tensor_float_out_op, normal__op, normal_float_Tensor_op, normal_float_Tensor_out_op,
-    normal_float_float_out_op, normal_functional_op, ones_out_op, permute_op, pixel_shuffle_op, pixel_shuffle_out_op,
-    pixel_unshuffle_op, pixel_unshuffle_out_op, polygamma__op, polygamma_op, polygamma_out_op, pow_Scalar_op,
-    pow_Scalar_out_op, pow_Tensor_Scalar_op, pow_Tensor_Scalar_out_op, pow_Tensor_Tensor_op, pow_Tensor_Tensor_out_op,
-    pow__Scalar_op, pow__Tensor_op, prod_dim_int_op, prod_int_out_op, prod_op, prod_out_op, put__op, put_op, put_out_op,
-    rad2deg__op, rad2deg_op, rad2deg_out_op, rand_out_op, randint_generator_out_op, randint_low_generator_out_op,
-    randint_low_out_op, randint_out_op, random__from_op, random__op, random__to_op, random_from_op, random_op,
-    random_to_op, randperm_generator_out_op, randperm_out_op, reciprocal__op, reciprocal_op, reciprocal_out_op,
-    reflection_pad1d_backward_grad_input_op, reflection_pad1d_backward_op, reflection_pad1d_op, reflection_pad1d_out_op,
-    reflection_pad2d_backward_grad_input_op, reflection_pad2d_backward_op, reflection_pad2d_op, reflection_pad2d_out_op,
-    reflection_pad3d_backward_grad_input_op, reflection_pad3d_backward_op, reflection_pad3d_op, reflection_pad3d_out_op,
-    relu__op, relu_op, remainder_Scalar_op, remainder_Scalar_out_op, remainder_Tensor_op, remainder_Tensor_out_op,
-    remainder__Scalar_op, remainder__Tensor_op, renorm__op, renorm_op, renorm_out_op, repeat_interleave_Tensor_op,
-    repeat_op, replication_pad1d_backward_grad_input_op, replication_pad1d_backward_op, replication_pad1d_op,
-    replication_pad1d_out_op, replication_pad2d_backward_grad_input_op, replication_pad2d_backward_op,
-    replication_pad2d_op, replication_pad2d_out_op, replication_pad3d_backward_grad_input_op,
-    replication_pad3d_backward_op, replication_pad3d_op, replication_pad3d_out_op, resize__op, roll_op, rot90_op,
-    round__decimals_op, round__op, round_decimals_op, round_decimals_out_op, round_op, round_out_op,
-    rrelu_with_noise__op, rrelu_with_noise_backward_op, rrelu_with_noise_op, rsqrt__op, rsqrt_op, rsqrt_out_op,
-    rsub_Scalar_op, rsub_Tensor_op, scatter__reduce_op, scatter__src_op, scatter__value_op, scatter__value_reduce_op,
-    scatter_add__op, scatter_add_op, scatter_add_out_op, scatter_reduce__two_op, scatter_reduce_op,
-    scatter_reduce_out_op, scatter_reduce_two_op, scatter_reduce_two_out_op, scatter_src_op, scatter_src_out_op,
-    scatter_value_op, scatter_value_out_op, scatter_value_reduce_op, scatter_value_reduce_out_op, select_backward_op,
-    select_int_op, select_scatter_op, sgn__op, sgn_op, sgn_out_op, sigmoid__op, sigmoid_backward_grad_input_op,
-    sigmoid_backward_op, sigmoid_op, sigmoid_out_op, sign__op, sign_op, sign_out_op, signbit_out_op, silu__op,
-    silu_backward_grad_input_op, silu_backward_op, silu_op, silu_out_op, sin__op, sin_op, sin_out_op, sinc__op, sinc_op,
-    sinc_out_op, sinh__op, sinh_op, sinh_out_op, slice_Tensor_op, slice_backward_op, slice_scatter_op,
-    smooth_l1_loss_backward_grad_input_op, smooth_l1_loss_backward_op, smooth_l1_loss_op, smooth_l1_loss_out_op,
-    soft_margin_loss_op, soft_margin_loss_out_op, softmax_int_out_op, softplus_backward_grad_input_op,
-    softplus_backward_op, softplus_op, softplus_out_op, softshrink_backward_op, softshrink_op, softshrink_out_op,
-    sort_op, sort_stable_op, sort_values_op, sort_values_stable_op, split_Tensor_op, split_with_sizes_op, sqrt__op,
-    sqrt_op, sqrt_out_op, squeeze__dim_op, squeeze__dims_op, squeeze__op, squeeze_dim_op, squeeze_dims_op, squeeze_op,
-    stack_op, stack_out_op, std_correction_op, std_correction_out_op, std_mean_correction_op, sub_Scalar_op,
-    sub_Tensor_op, sub__Tensor_op, sub_out_op, sum_IntList_out_op, sum_dim_IntList_op, sum_op, sum_out_op, t__op, t_op,
-    take_op, take_out_op, tan__op, tan_op, tan_out_op, tanh__op, tanh_backward_grad_input_op, tanh_backward_op, tanh_op,
-    tanh_out_op, threshold__op, threshold_backward_grad_input_op, threshold_backward_op, threshold_op, threshold_out_op,
-    topk_op, topk_values_op, trace_op, transpose__op, transpose_int_op, tril__op, tril_op, tril_out_op, triu__op,
-    triu_op, triu_out_op, trunc__op, trunc_op, trunc_out_op, unbind_int_op, unfold_backward_op, unfold_op, uniform__op,
-    uniform_op, unique_consecutive_op, unique_dim_op, unsqueeze__op, unsqueeze_op, upsample_bicubic2d_backward_op,
-    upsample_bicubic2d_op, upsample_bicubic2d_out_op, upsample_bilinear2d_backward_op, upsample_bilinear2d_op,
-    upsample_bilinear2d_out_op, upsample_linear1d_backward_op, upsample_linear1d_op, upsample_linear1d_out_op,
-    upsample_nearest1d_backward_op, upsample_nearest1d_op, upsample_nearest1d_out_op, upsample_nearest2d_backward_op,
-    upsample_nearest2d_op, upsample_nearest2d_out_op, upsample_nearest3d_backward_op, upsample_nearest3d_op,
-    upsample_nearest3d_out_op, upsample_trilinear3d_backward_op, upsample_trilinear3d_op, upsample_trilinear3d_out_op,
-    var_correction_op, var_correction_out_op, var_mean_correction_op, vdot_op, view_op, where_self_op,
-    where_self_out_op, xlogy_OutTensor_op, xlogy_Scalar_Other_op, xlogy_Scalar_Self_op, xlogy_Tensor_op,
-    xlogy__Scalar_Other_op, xlogy__Tensor_op, zero__op, zero_op, zeros_out_op,
+    normal_float_float_out_op, normal_functional_op, ones_out_op, permute_copy_op, permute_op, pixel_shuffle_op,
+    pixel_shuffle_out_op, pixel_unshuffle_op, pixel_unshuffle_out_op, polygamma__op, polygamma_op, polygamma_out_op,
+    pow_Scalar_op, pow_Scalar_out_op, pow_Tensor_Scalar_op, pow_Tensor_Scalar_out_op, pow_Tensor_Tensor_op,
+    pow_Tensor_Tensor_out_op, pow__Scalar_op, pow__Tensor_op, prod_dim_int_op, prod_int_out_op, prod_op, prod_out_op,
+    put__op, put_op, put_out_op, rad2deg__op, rad2deg_op, rad2deg_out_op, rand_out_op, randint_generator_out_op,
+    randint_low_generator_out_op, randint_low_out_op, randint_out_op, random__from_op, random__op, random__to_op,
+    random_from_op, random_op, random_to_op, randperm_generator_out_op, randperm_out_op, reciprocal__op, reciprocal_op,
+    reciprocal_out_op, reflection_pad1d_backward_grad_input_op, reflection_pad1d_backward_op, reflection_pad1d_op,
+    reflection_pad1d_out_op, reflection_pad2d_backward_grad_input_op, reflection_pad2d_backward_op, reflection_pad2d_op,
+    reflection_pad2d_out_op, reflection_pad3d_backward_grad_input_op, reflection_pad3d_backward_op, reflection_pad3d_op,
+    reflection_pad3d_out_op, relu__op, relu_op, remainder_Scalar_op, remainder_Scalar_out_op, remainder_Tensor_op,
+    remainder_Tensor_out_op, remainder__Scalar_op, remainder__Tensor_op, renorm__op, renorm_op, renorm_out_op,
+    repeat_interleave_Tensor_op, repeat_op, replication_pad1d_backward_grad_input_op, replication_pad1d_backward_op,
+    replication_pad1d_op, replication_pad1d_out_op, replication_pad2d_backward_grad_input_op,
+    replication_pad2d_backward_op, replication_pad2d_op, replication_pad2d_out_op,
+    replication_pad3d_backward_grad_input_op, replication_pad3d_backward_op, replication_pad3d_op,
+    replication_pad3d_out_op, resize__op, roll_op, rot90_op, round__decimals_op, round__op, round_decimals_op,
+    round_decimals_out_op, round_op, round_out_op, rrelu_with_noise__op, rrelu_with_noise_backward_op,
+    rrelu_with_noise_op, rsqrt__op, rsqrt_op, rsqrt_out_op, rsub_Scalar_op, rsub_Tensor_op, scatter__reduce_op,
+    scatter__src_op, scatter__value_op, scatter__value_reduce_op, scatter_add__op, scatter_add_op, scatter_add_out_op,
+    scatter_reduce__two_op, scatter_reduce_op, scatter_reduce_out_op, scatter_reduce_two_op, scatter_reduce_two_out_op,
+    scatter_src_op, scatter_src_out_op, scatter_value_op, scatter_value_out_op, scatter_value_reduce_op,
+    scatter_value_reduce_out_op, select_backward_op, select_int_op, select_scatter_op, sgn__op, sgn_op, sgn_out_op,
+    sigmoid__op, sigmoid_backward_grad_input_op, sigmoid_backward_op, sigmoid_op, sigmoid_out_op, sign__op, sign_op,
+    sign_out_op, signbit_out_op, silu__op, silu_backward_grad_input_op, silu_backward_op, silu_op, silu_out_op, sin__op,
+    sin_op, sin_out_op, sinc__op, sinc_op, sinc_out_op, sinh__op, sinh_op, sinh_out_op, slice_Tensor_op,
+    slice_backward_op, slice_scatter_op, smooth_l1_loss_backward_grad_input_op, smooth_l1_loss_backward_op,
+    smooth_l1_loss_op, smooth_l1_loss_out_op, soft_margin_loss_op, soft_margin_loss_out_op, softmax_int_out_op,
+    softplus_backward_grad_input_op, softplus_backward_op, softplus_op, softplus_out_op, softshrink_backward_op,
+    softshrink_op, softshrink_out_op, sort_op, sort_stable_op, sort_values_op, sort_values_stable_op, split_Tensor_op,
+    split_with_sizes_copy_op, split_with_sizes_op, sqrt__op, sqrt_op, sqrt_out_op, squeeze__dim_op, squeeze__dims_op,
+    squeeze__op, squeeze_copy_dim_op, squeeze_copy_dims_op, squeeze_copy_op, squeeze_dim_op, squeeze_dims_op,
+    squeeze_op, stack_op, stack_out_op, std_correction_op, std_correction_out_op, std_mean_correction_op, sub_Scalar_op,
+    sub_Tensor_op, sub__Tensor_op, sub_out_op, sum_IntList_out_op, sum_dim_IntList_op, sum_op, sum_out_op, t__op,
+    t_copy_op, t_op, take_op, take_out_op, tan__op, tan_op, tan_out_op, tanh__op, tanh_backward_grad_input_op,
+    tanh_backward_op, tanh_op, tanh_out_op, threshold__op, threshold_backward_grad_input_op, threshold_backward_op,
+    threshold_op, threshold_out_op, topk_op, topk_values_op, trace_op, transpose__op, transpose_copy_int_op,
+    transpose_int_op, tril__op, tril_op, tril_out_op, triu__op, triu_op, triu_out_op, trunc__op, trunc_op, trunc_out_op,
+    unbind_copy_int_op, unbind_int_op, unfold_backward_op, unfold_copy_op, unfold_op, uniform__op, uniform_op,
+    unique_consecutive_op, unique_dim_op, unsqueeze__op, unsqueeze_copy_op, unsqueeze_op,
+    upsample_bicubic2d_backward_op, upsample_bicubic2d_op, upsample_bicubic2d_out_op, upsample_bilinear2d_backward_op,
+    upsample_bilinear2d_op, upsample_bilinear2d_out_op, upsample_linear1d_backward_op, upsample_linear1d_op,
+    upsample_linear1d_out_op, upsample_nearest1d_backward_op, upsample_nearest1d_op, upsample_nearest1d_out_op,
+    upsample_nearest2d_backward_op, upsample_nearest2d_op, upsample_nearest2d_out_op, upsample_nearest3d_backward_op,
+    upsample_nearest3d_op, upsample_nearest3d_out_op, upsample_trilinear3d_backward_op, upsample_trilinear3d_op,
+    upsample_trilinear3d_out_op, var_correction_op, var_correction_out_op, var_mean_correction_op, vdot_op,
+    view_copy_dtype_op, view_copy_op, view_op, where_self_op, where_self_out_op, xlogy_OutTensor_op,
+    xlogy_Scalar_Other_op, xlogy_Scalar_Self_op, xlogy_Tensor_op, xlogy__Scalar_Other_op, xlogy__Tensor_op, zero__op,
+    zero_op, zeros_out_op,
 )  # fmt: skip
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.derivatives import *
@@ -161,7 +165,14 @@ class AliasBackward0(Node):
         return (grad,)
 
 
-class LiftFreshCopyBackward0(Node):
+class AliasBackward0_copy(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad,)
+
+
+class LiftFreshBackward0_copy(Node):
     def apply(node, grad):
         if grad is None:
             return (None,)
@@ -169,6 +180,17 @@ class LiftFreshCopyBackward0(Node):
 
 
 class AsStridedBackward0(Node):
+    _saved_size = int_getter("size")
+    _saved_storage_offset = int_getter("storage_offset")
+    _saved_stride = int_getter("stride")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (as_strided_backward(grad, *node.self_geometry, node.size, node.stride, node.storage_offset),)
+
+
+class AsStridedBackward0_copy(Node):
     _saved_size = int_getter("size")
     _saved_storage_offset = int_getter("storage_offset")
     _saved_stride = int_getter("stride")
@@ -222,6 +244,18 @@ class DiagonalBackward0(Node):
         return (functions.diagonal_backward(grad, node.self_shape, node.offset, node.dim1, node.dim2),)
 
 
+class DiagonalBackward0_copy(Node):
+    _saved_dim1 = int_getter("dim1")
+    _saved_dim2 = int_getter("dim2")
+    _saved_offset = int_getter("offset")
+    _saved_self_sym_sizes = value_getter("self_shape")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (functions.diagonal_backward(grad, node.self_shape, node.offset, node.dim1, node.dim2),)
+
+
 class DiagonalScatterBackward0(Node):
     _saved_dim1 = int_getter("dim1")
     _saved_dim2 = int_getter("dim2")
@@ -251,7 +285,25 @@ class ExpandBackward0(Node):
         return (sum_to(grad, node.self_shape),)
 
 
+class ExpandBackward0_copy(Node):
+    _saved_self_sym_sizes = value_getter("self_shape")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (sum_to(grad, node.self_shape),)
+
+
 class PermuteBackward0(Node):
+    _saved_dims = int_getter("dims")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad.permute(sorted(range(len(node.dims)), key=lambda d: node.dims[d] % len(node.dims))),)
+
+
+class PermuteBackward0_copy(Node):
     _saved_dims = int_getter("dims")
 
     def apply(node, grad):
@@ -353,7 +405,27 @@ class SplitWithSizesBackward0(Node):
         return (split_with_sizes_backward(grads, node.split_sizes, node.dim, node.self_shape, node.self_dtype),)
 
 
+class SplitWithSizesBackward0_copy(Node):
+    _saved_dim = int_getter("dim")
+    _saved_self_sym_sizes = value_getter("self_shape")
+    _saved_split_sizes = int_getter("split_sizes")
+
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
+            return (None,)
+        return (split_with_sizes_backward(grads, node.split_sizes, node.dim, node.self_shape, node.self_dtype),)
+
+
 class SqueezeBackward0(Node):
+    _saved_self_sym_sizes = value_getter("self_shape")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (unsqueeze_to(grad, None, node.self_shape),)
+
+
+class SqueezeBackward0_copy(Node):
     _saved_self_sym_sizes = value_getter("self_shape")
 
     def apply(node, grad):
@@ -372,7 +444,27 @@ class SqueezeBackward1(Node):
         return (unsqueeze_to(grad, node.dim, node.self_shape),)
 
 
+class SqueezeBackward1_copy(Node):
+    _saved_dim = int_getter("dim")
+    _saved_self_sym_sizes = value_getter("self_shape")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (unsqueeze_to(grad, node.dim, node.self_shape),)
+
+
 class SqueezeBackward2(Node):
+    _saved_dim = int_getter("dim")
+    _saved_self_sym_sizes = value_getter("self_shape")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (unsqueeze_to(grad, node.dim, node.self_shape),)
+
+
+class SqueezeBackward2_copy(Node):
     _saved_dim = int_getter("dim")
     _saved_self_sym_sizes = value_getter("self_shape")
 
@@ -418,6 +510,13 @@ class TBackward0(Node):
         return (grad.t(),)
 
 
+class TBackward0_copy(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad.t(),)
+
+
 class TBackward1(Node):
     def apply(node, grad):
         if grad is None:
@@ -426,6 +525,16 @@ class TBackward1(Node):
 
 
 class TransposeBackward0(Node):
+    _saved_dim0 = int_getter("dim0")
+    _saved_dim1 = int_getter("dim1")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad.transpose(node.dim0, node.dim1),)
+
+
+class TransposeBackward0_copy(Node):
     _saved_dim0 = int_getter("dim0")
     _saved_dim1 = int_getter("dim1")
 
@@ -454,6 +563,15 @@ class UnbindBackward0(Node):
         return (functions.stack(replace_none_by_zeros(grads, node.result_shapes, node.self_dtype), node.dim),)
 
 
+class UnbindBackward0_copy(Node):
+    _saved_dim = int_getter("dim")
+
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
+            return (None,)
+        return (functions.stack(replace_none_by_zeros(grads, node.result_shapes, node.self_dtype), node.dim),)
+
+
 class UnfoldBackward0(Node):
     _saved_dimension = int_getter("dimension")
     _saved_self_sym_sizes = value_getter("self_shape")
@@ -466,7 +584,28 @@ class UnfoldBackward0(Node):
         return (functions.unfold_backward(grad, node.self_shape, node.dimension, node.size, node.step),)
 
 
+class UnfoldBackward0_copy(Node):
+    _saved_dimension = int_getter("dimension")
+    _saved_self_sym_sizes = value_getter("self_shape")
+    _saved_size = int_getter("size")
+    _saved_step = int_getter("step")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (functions.unfold_backward(grad, node.self_shape, node.dimension, node.size, node.step),)
+
+
 class UnsqueezeBackward0(Node):
+    _saved_dim = int_getter("dim")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad.squeeze(node.dim),)
+
+
+class UnsqueezeBackward0_copy(Node):
     _saved_dim = int_getter("dim")
 
     def apply(node, grad):
@@ -493,6 +632,15 @@ class ReshapeAliasBackward0(Node):
         return (grad.reshape(node.self_shape),)
 
 
+class ReshapeAliasBackward0_copy(Node):
+    _saved_self_sym_sizes = value_getter("self_shape")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad.reshape(node.self_shape),)
+
+
 class UnsafeViewBackward0(Node):
     _saved_self_sym_sizes = value_getter("self_shape")
 
@@ -503,6 +651,15 @@ class UnsafeViewBackward0(Node):
 
 
 class ViewBackward0(Node):
+    _saved_self_sym_sizes = value_getter("self_shape")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad.reshape(node.self_shape),)
+
+
+class ViewBackward0_copy(Node):
     _saved_self_sym_sizes = value_getter("self_shape")
 
     def apply(node, grad):
@@ -3740,18 +3897,6 @@ class DiagEmbedBackward0(Node):
         return (grad.diagonal(node.offset, node.dim1, node.dim2),)
 
 
-class DiagonalBackward0_copy(Node):
-    _saved_dim1 = int_getter("dim1")
-    _saved_dim2 = int_getter("dim2")
-    _saved_offset = int_getter("offset")
-    _saved_self_sym_sizes = value_getter("self_shape")
-
-    def apply(node, grad):
-        if grad is None:
-            return (None,)
-        return (functions.diagonal_backward(grad, node.self_shape, node.offset, node.dim1, node.dim2),)
-
-
 class Rot90Backward0(Node):
     _saved_dims = int_getter("dims")
     _saved_k = int_getter("k")
@@ -6784,13 +6929,26 @@ def alias(key_set, self):
     return result
 
 
+def alias_copy(key_set, self):
+    if not local.grad_enabled or self._autograd is self._base is None:
+        return alias_copy_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return alias_copy_op.below[key_set](self)
+    node = AliasBackward0_copy()
+    node.next_edges = edges
+    result = call_below(alias_copy_op.below[key_set], self)
+    set_history(result, node)
+    return result
+
+
 def lift_fresh_copy(key_set, self):
     if not local.grad_enabled or self._autograd is self._base is None:
         return lift_fresh_copy_op.below[key_set](self)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
         return lift_fresh_copy_op.below[key_set](self)
-    node = LiftFreshCopyBackward0()
+    node = LiftFreshBackward0_copy()
     node.next_edges = edges
     result = call_below(lift_fresh_copy_op.below[key_set], self)
     set_history(result, node)
@@ -6810,6 +6968,23 @@ def as_strided(key_set, self, size, stride, storage_offset):
     node.storage_offset = storage_offset
     node.stride = stride
     result = call_below(as_strided_op.below[key_set], self, size, stride, storage_offset)
+    set_history(result, node)
+    return result
+
+
+def as_strided_copy(key_set, self, size, stride, storage_offset):
+    if not local.grad_enabled or self._autograd is self._base is None:
+        return as_strided_copy_op.below[key_set](self, size, stride, storage_offset)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return as_strided_copy_op.below[key_set](self, size, stride, storage_offset)
+    node = AsStridedBackward0_copy()
+    node.next_edges = edges
+    node.self_geometry = (self.shape, self.stride(), self.storage_offset())
+    node.size = size
+    node.storage_offset = storage_offset
+    node.stride = stride
+    result = call_below(as_strided_copy_op.below[key_set], self, size, stride, storage_offset)
     set_history(result, node)
     return result
 
@@ -6866,6 +7041,23 @@ def diagonal(key_set, self, offset, dim1, dim2):
     return result
 
 
+def diagonal_copy(key_set, self, offset, dim1, dim2):
+    if not local.grad_enabled or self._autograd is self._base is None:
+        return diagonal_copy_op.below[key_set](self, offset, dim1, dim2)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return diagonal_copy_op.below[key_set](self, offset, dim1, dim2)
+    node = DiagonalBackward0_copy()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    node.dim1 = dim1
+    node.dim2 = dim2
+    node.offset = offset
+    result = call_below(diagonal_copy_op.below[key_set], self, offset, dim1, dim2)
+    set_history(result, node)
+    return result
+
+
 def diagonal_scatter(key_set, self, src, offset, dim1, dim2):
     if not local.grad_enabled or self._autograd is self._base is None and src._autograd is src._base is None:
         return diagonal_scatter_op.below[key_set](self, src, offset, dim1, dim2)
@@ -6897,6 +7089,20 @@ def expand(key_set, self, size):
     return result
 
 
+def expand_copy(key_set, self, size):
+    if not local.grad_enabled or self._autograd is self._base is None:
+        return expand_copy_op.below[key_set](self, size)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return expand_copy_op.below[key_set](self, size)
+    node = ExpandBackward0_copy()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    result = call_below(expand_copy_op.below[key_set], self, size)
+    set_history(result, node)
+    return result
+
+
 def permute(key_set, self, dims):
     if not local.grad_enabled or self._autograd is self._base is None:
         return permute_op.below[key_set](self, dims)
@@ -6907,6 +7113,20 @@ def permute(key_set, self, dims):
     node.next_edges = edges
     node.dims = dims
     result = call_below(permute_op.below[key_set], self, dims)
+    set_history(result, node)
+    return result
+
+
+def permute_copy(key_set, self, dims):
+    if not local.grad_enabled or self._autograd is self._base is None:
+        return permute_copy_op.below[key_set](self, dims)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return permute_copy_op.below[key_set](self, dims)
+    node = PermuteBackward0_copy()
+    node.next_edges = edges
+    node.dims = dims
+    result = call_below(permute_copy_op.below[key_set], self, dims)
     set_history(result, node)
     return result
 
@@ -7013,6 +7233,23 @@ def split_with_sizes(key_set, self, split_sizes, dim):
     return result
 
 
+def split_with_sizes_copy(key_set, self, split_sizes, dim):
+    if not local.grad_enabled or self._autograd is self._base is None:
+        return split_with_sizes_copy_op.below[key_set](self, split_sizes, dim)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return split_with_sizes_copy_op.below[key_set](self, split_sizes, dim)
+    node = SplitWithSizesBackward0_copy()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    node.self_dtype = self.dtype
+    node.dim = dim
+    node.split_sizes = split_sizes
+    result = call_below(split_with_sizes_copy_op.below[key_set], self, split_sizes, dim)
+    set_history(result, node)
+    return result
+
+
 def squeeze(key_set, self):
     if not local.grad_enabled or self._autograd is self._base is None:
         return squeeze_op.below[key_set](self)
@@ -7023,6 +7260,20 @@ def squeeze(key_set, self):
     node.next_edges = edges
     node.self_shape = self.shape
     result = call_below(squeeze_op.below[key_set], self)
+    set_history(result, node)
+    return result
+
+
+def squeeze_copy(key_set, self):
+    if not local.grad_enabled or self._autograd is self._base is None:
+        return squeeze_copy_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return squeeze_copy_op.below[key_set](self)
+    node = SqueezeBackward0_copy()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    result = call_below(squeeze_copy_op.below[key_set], self)
     set_history(result, node)
     return result
 
@@ -7042,6 +7293,21 @@ def squeeze_dim(key_set, self, dim):
     return result
 
 
+def squeeze_copy_dim(key_set, self, dim):
+    if not local.grad_enabled or self._autograd is self._base is None:
+        return squeeze_copy_dim_op.below[key_set](self, dim)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return squeeze_copy_dim_op.below[key_set](self, dim)
+    node = SqueezeBackward1_copy()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    node.dim = dim
+    result = call_below(squeeze_copy_dim_op.below[key_set], self, dim)
+    set_history(result, node)
+    return result
+
+
 def squeeze_dims(key_set, self, dim):
     if not local.grad_enabled or self._autograd is self._base is None:
         return squeeze_dims_op.below[key_set](self, dim)
@@ -7053,6 +7319,21 @@ def squeeze_dims(key_set, self, dim):
     node.self_shape = self.shape
     node.dim = dim
     result = call_below(squeeze_dims_op.below[key_set], self, dim)
+    set_history(result, node)
+    return result
+
+
+def squeeze_copy_dims(key_set, self, dim):
+    if not local.grad_enabled or self._autograd is self._base is None:
+        return squeeze_copy_dims_op.below[key_set](self, dim)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return squeeze_copy_dims_op.below[key_set](self, dim)
+    node = SqueezeBackward2_copy()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    node.dim = dim
+    result = call_below(squeeze_copy_dims_op.below[key_set], self, dim)
     set_history(result, node)
     return result
 
@@ -7117,6 +7398,19 @@ def t(key_set, self):
     return result
 
 
+def t_copy(key_set, self):
+    if not local.grad_enabled or self._autograd is self._base is None:
+        return t_copy_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return t_copy_op.below[key_set](self)
+    node = TBackward0_copy()
+    node.next_edges = edges
+    result = call_below(t_copy_op.below[key_set], self)
+    set_history(result, node)
+    return result
+
+
 def t_(key_set, self):
     if not local.grad_enabled or self._autograd is self._base is None:
         return t__op.below[key_set](self)
@@ -7142,6 +7436,21 @@ def transpose_int(key_set, self, dim0, dim1):
     node.dim0 = dim0
     node.dim1 = dim1
     result = call_below(transpose_int_op.below[key_set], self, dim0, dim1)
+    set_history(result, node)
+    return result
+
+
+def transpose_copy_int(key_set, self, dim0, dim1):
+    if not local.grad_enabled or self._autograd is self._base is None:
+        return transpose_copy_int_op.below[key_set](self, dim0, dim1)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return transpose_copy_int_op.below[key_set](self, dim0, dim1)
+    node = TransposeBackward0_copy()
+    node.next_edges = edges
+    node.dim0 = dim0
+    node.dim1 = dim1
+    result = call_below(transpose_copy_int_op.below[key_set], self, dim0, dim1)
     set_history(result, node)
     return result
 
@@ -7178,6 +7487,22 @@ def unbind_int(key_set, self, dim):
     return result
 
 
+def unbind_copy_int(key_set, self, dim):
+    if not local.grad_enabled or self._autograd is self._base is None:
+        return unbind_copy_int_op.below[key_set](self, dim)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return unbind_copy_int_op.below[key_set](self, dim)
+    node = UnbindBackward0_copy()
+    node.next_edges = edges
+    node.self_dtype = self.dtype
+    node.dim = dim
+    result = call_below(unbind_copy_int_op.below[key_set], self, dim)
+    set_history(result, node)
+    node.result_shapes = [each.shape for each in result]
+    return result
+
+
 def unfold(key_set, self, dimension, size, step):
     if not local.grad_enabled or self._autograd is self._base is None:
         return unfold_op.below[key_set](self, dimension, size, step)
@@ -7195,6 +7520,23 @@ def unfold(key_set, self, dimension, size, step):
     return result
 
 
+def unfold_copy(key_set, self, dimension, size, step):
+    if not local.grad_enabled or self._autograd is self._base is None:
+        return unfold_copy_op.below[key_set](self, dimension, size, step)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return unfold_copy_op.below[key_set](self, dimension, size, step)
+    node = UnfoldBackward0_copy()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    node.dimension = dimension
+    node.size = size
+    node.step = step
+    result = call_below(unfold_copy_op.below[key_set], self, dimension, size, step)
+    set_history(result, node)
+    return result
+
+
 def unsqueeze(key_set, self, dim):
     if not local.grad_enabled or self._autograd is self._base is None:
         return unsqueeze_op.below[key_set](self, dim)
@@ -7205,6 +7547,20 @@ def unsqueeze(key_set, self, dim):
     node.next_edges = edges
     node.dim = dim
     result = call_below(unsqueeze_op.below[key_set], self, dim)
+    set_history(result, node)
+    return result
+
+
+def unsqueeze_copy(key_set, self, dim):
+    if not local.grad_enabled or self._autograd is self._base is None:
+        return unsqueeze_copy_op.below[key_set](self, dim)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return unsqueeze_copy_op.below[key_set](self, dim)
+    node = UnsqueezeBackward0_copy()
+    node.next_edges = edges
+    node.dim = dim
+    result = call_below(unsqueeze_copy_op.below[key_set], self, dim)
     set_history(result, node)
     return result
 
@@ -7238,6 +7594,20 @@ def _reshape_alias(key_set, self, size, stride):
     return result
 
 
+def _reshape_alias_copy(key_set, self, size, stride):
+    if not local.grad_enabled or self._autograd is self._base is None:
+        return _reshape_alias_copy_op.below[key_set](self, size, stride)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return _reshape_alias_copy_op.below[key_set](self, size, stride)
+    node = ReshapeAliasBackward0_copy()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    result = call_below(_reshape_alias_copy_op.below[key_set], self, size, stride)
+    set_history(result, node)
+    return result
+
+
 def _unsafe_view(key_set, self, size):
     if not local.grad_enabled or self._autograd is self._base is None:
         return _unsafe_view_op.below[key_set](self, size)
@@ -7262,6 +7632,20 @@ def view(key_set, self, size):
     node.next_edges = edges
     node.self_shape = self.shape
     result = call_below(view_op.below[key_set], self, size)
+    set_history(result, node)
+    return result
+
+
+def view_copy(key_set, self, size):
+    if not local.grad_enabled or self._autograd is self._base is None:
+        return view_copy_op.below[key_set](self, size)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return view_copy_op.below[key_set](self, size)
+    node = ViewBackward0_copy()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    result = call_below(view_copy_op.below[key_set], self, size)
     set_history(result, node)
     return result
 
@@ -11658,23 +12042,6 @@ def diag_embed(key_set, self, offset, dim1, dim2):
     return result
 
 
-def diagonal_copy(key_set, self, offset, dim1, dim2):
-    if not local.grad_enabled or self._autograd is self._base is None:
-        return diagonal_copy_op.below[key_set](self, offset, dim1, dim2)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None and not any_requires_grad([self]):
-        return diagonal_copy_op.below[key_set](self, offset, dim1, dim2)
-    node = DiagonalBackward0_copy()
-    node.next_edges = edges
-    node.self_shape = self.shape
-    node.dim1 = dim1
-    node.dim2 = dim2
-    node.offset = offset
-    result = call_below(diagonal_copy_op.below[key_set], self, offset, dim1, dim2)
-    set_history(result, node)
-    return result
-
-
 def rot90(key_set, self, k, dims):
     if not local.grad_enabled or self._autograd is self._base is None:
         return rot90_op.below[key_set](self, k, dims)
@@ -14645,19 +15012,24 @@ def fake_quantize_per_channel_affine_cachemask(key_set, self, scale, zero_point,
 # ---- The groups of operators that `register` uses
 
 AUTOGRAD = {
-    alias_op: alias, lift_fresh_copy_op: lift_fresh_copy, as_strided_op: as_strided, as_strided__op: as_strided_,
-    as_strided_scatter_op: as_strided_scatter, diagonal_op: diagonal, diagonal_scatter_op: diagonal_scatter, expand_op:
-    expand, permute_op: permute, select_int_op: select_int, select_scatter_op: select_scatter, slice_Tensor_op:
-    slice_Tensor, slice_scatter_op: slice_scatter, split_Tensor_op: split_Tensor, split_with_sizes_op: split_with_sizes,
-    squeeze_op: squeeze, squeeze_dim_op: squeeze_dim, squeeze_dims_op: squeeze_dims, squeeze__op: squeeze_,
-    squeeze__dim_op: squeeze__dim, squeeze__dims_op: squeeze__dims, t_op: t, t__op: t_, transpose_int_op: transpose_int,
-    transpose__op: transpose_, unbind_int_op: unbind_int, unfold_op: unfold, unsqueeze_op: unsqueeze, unsqueeze__op:
-    unsqueeze_, _reshape_alias_op: _reshape_alias, _unsafe_view_op: _unsafe_view, view_op: view, clone_op: clone,
-    copy__op: copy_, _to_copy_op: _to_copy, fill_Scalar_op: fill_Scalar, fill_Tensor_op: fill_Tensor, fill__Scalar_op:
-    fill__Scalar, fill__Tensor_op: fill__Tensor, zero__op: zero_, normal__op: normal_, normal_Tensor_float_op:
-    normal_Tensor_float, normal_float_Tensor_op: normal_float_Tensor, normal_Tensor_Tensor_op: normal_Tensor_Tensor,
-    exponential_op: exponential, exponential__op: exponential_, uniform_op: uniform, uniform__op: uniform_,
-    bernoulli_op: bernoulli, bernoulli_Tensor_op: bernoulli_Tensor, bernoulli__Tensor_op: bernoulli__Tensor,
+    alias_op: alias, alias_copy_op: alias_copy, lift_fresh_copy_op: lift_fresh_copy, as_strided_op: as_strided,
+    as_strided_copy_op: as_strided_copy, as_strided__op: as_strided_, as_strided_scatter_op: as_strided_scatter,
+    diagonal_op: diagonal, diagonal_copy_op: diagonal_copy, diagonal_scatter_op: diagonal_scatter, expand_op: expand,
+    expand_copy_op: expand_copy, permute_op: permute, permute_copy_op: permute_copy, select_int_op: select_int,
+    select_scatter_op: select_scatter, slice_Tensor_op: slice_Tensor, slice_scatter_op: slice_scatter, split_Tensor_op:
+    split_Tensor, split_with_sizes_op: split_with_sizes, split_with_sizes_copy_op: split_with_sizes_copy, squeeze_op:
+    squeeze, squeeze_copy_op: squeeze_copy, squeeze_dim_op: squeeze_dim, squeeze_copy_dim_op: squeeze_copy_dim,
+    squeeze_dims_op: squeeze_dims, squeeze_copy_dims_op: squeeze_copy_dims, squeeze__op: squeeze_, squeeze__dim_op:
+    squeeze__dim, squeeze__dims_op: squeeze__dims, t_op: t, t_copy_op: t_copy, t__op: t_, transpose_int_op:
+    transpose_int, transpose_copy_int_op: transpose_copy_int, transpose__op: transpose_, unbind_int_op: unbind_int,
+    unbind_copy_int_op: unbind_copy_int, unfold_op: unfold, unfold_copy_op: unfold_copy, unsqueeze_op: unsqueeze,
+    unsqueeze_copy_op: unsqueeze_copy, unsqueeze__op: unsqueeze_, _reshape_alias_op: _reshape_alias,
+    _reshape_alias_copy_op: _reshape_alias_copy, _unsafe_view_op: _unsafe_view, view_op: view, view_copy_op: view_copy,
+    clone_op: clone, copy__op: copy_, _to_copy_op: _to_copy, fill_Scalar_op: fill_Scalar, fill_Tensor_op: fill_Tensor,
+    fill__Scalar_op: fill__Scalar, fill__Tensor_op: fill__Tensor, zero__op: zero_, normal__op: normal_,
+    normal_Tensor_float_op: normal_Tensor_float, normal_float_Tensor_op: normal_float_Tensor, normal_Tensor_Tensor_op:
+    normal_Tensor_Tensor, exponential_op: exponential, exponential__op: exponential_, uniform_op: uniform, uniform__op:
+    uniform_, bernoulli_op: bernoulli, bernoulli_Tensor_op: bernoulli_Tensor, bernoulli__Tensor_op: bernoulli__Tensor,
     bernoulli__float_op: bernoulli__float, random_from_op: random_from, random__from_op: random__from, random_to_op:
     random_to, random__to_op: random__to, random_op: random, random__op: random_, abs_op: abs, abs__op: abs_,
     add_Tensor_op: add_Tensor, add__Tensor_op: add__Tensor, add_Scalar_op: add_Scalar, addcdiv_op: addcdiv, addcdiv__op:
@@ -14714,10 +15086,10 @@ AUTOGRAD = {
     std_correction_op: std_correction, std_mean_correction_op: std_mean_correction, sum_op: sum, sum_dim_IntList_op:
     sum_dim_IntList, var_correction_op: var_correction, var_mean_correction_op: var_mean_correction, cumprod_op:
     cumprod, cumprod__op: cumprod_, cummax_op: cummax, cummin_op: cummin, kthvalue_op: kthvalue, mode_op: mode,
-    nansum_op: nansum, aminmax_op: aminmax, diag_embed_op: diag_embed, diagonal_copy_op: diagonal_copy, rot90_op: rot90,
-    take_op: take, vdot_op: vdot, dist_op: dist, addmv_op: addmv, addmv__op: addmv_, addr_op: addr, addr__op: addr_,
-    renorm_op: renorm, renorm__op: renorm_, linalg_cross_op: linalg_cross, index_copy_op: index_copy, index_copy__op:
-    index_copy_, index_fill_int_Scalar_op: index_fill_int_Scalar, index_fill__int_Scalar_op: index_fill__int_Scalar,
+    nansum_op: nansum, aminmax_op: aminmax, diag_embed_op: diag_embed, rot90_op: rot90, take_op: take, vdot_op: vdot,
+    dist_op: dist, addmv_op: addmv, addmv__op: addmv_, addr_op: addr, addr__op: addr_, renorm_op: renorm, renorm__op:
+    renorm_, linalg_cross_op: linalg_cross, index_copy_op: index_copy, index_copy__op: index_copy_,
+    index_fill_int_Scalar_op: index_fill_int_Scalar, index_fill__int_Scalar_op: index_fill__int_Scalar,
     index_fill_int_Tensor_op: index_fill_int_Tensor, index_fill__int_Tensor_op: index_fill__int_Tensor,
     masked_scatter_op: masked_scatter, masked_scatter__op: masked_scatter_, masked_scatter_backward_op:
     masked_scatter_backward, masked_select_op: masked_select, scatter_reduce_two_op: scatter_reduce_two,
@@ -14777,32 +15149,32 @@ AUTOGRAD = {
 }  # fmt: skip
 
 OUT = (
-    arange_out_op, arange_start_out_op, empty_out_op, eye_out_op, eye_m_out_op, full_out_op, ones_out_op, zeros_out_op,
-    abs_out_op, add_out_op, addcdiv_out_op, addcmul_out_op, ceil_out_op, clamp_Tensor_out_op, clamp_out_op,
-    clamp_max_Tensor_out_op, clamp_max_out_op, clamp_min_Tensor_out_op, clamp_min_out_op, cos_out_op, div_out_op,
-    div_out_mode_op, elu_out_op, erf_out_op, exp_out_op, exp2_out_op, expm1_out_op, floor_out_op, floor_divide_out_op,
-    fmod_Tensor_out_op, fmod_Scalar_out_op, gelu_out_op, hardtanh_out_op, leaky_relu_out_op, lerp_Tensor_out_op,
-    lerp_Scalar_out_op, log_out_op, log10_out_op, log1p_out_op, log2_out_op, maximum_out_op, minimum_out_op, mul_out_op,
-    neg_out_op, pow_Tensor_Tensor_out_op, pow_Tensor_Scalar_out_op, pow_Scalar_out_op, reciprocal_out_op,
-    remainder_Tensor_out_op, remainder_Scalar_out_op, round_out_op, round_decimals_out_op, rsqrt_out_op, sgn_out_op,
-    sigmoid_out_op, sign_out_op, silu_out_op, sin_out_op, softplus_out_op, sqrt_out_op, sub_out_op, tan_out_op,
-    tanh_out_op, threshold_out_op, trunc_out_op, where_self_out_op, xlogy_OutTensor_op, acos_out_op, acosh_out_op,
-    asin_out_op, asinh_out_op, atan_out_op, atanh_out_op, cosh_out_op, sinh_out_op, erfc_out_op, sinc_out_op,
-    lgamma_out_op, digamma_out_op, erfinv_out_op, frac_out_op, atan2_out_op, hypot_out_op, copysign_Scalar_out_op,
-    copysign_out_op, logaddexp_out_op, logaddexp2_out_op, fmax_out_op, fmin_out_op, nan_to_num_out_op, logit_out_op,
-    polygamma_out_op, deg2rad_out_op, rad2deg_out_op, ldexp_out_op, hardsigmoid_out_op, hardswish_out_op, mish_out_op,
-    hardshrink_out_op, softshrink_out_op, glu_out_op, cat_out_op, gather_out_op, index_add_out_op, index_select_out_op,
-    scatter_src_out_op, scatter_value_out_op, scatter_reduce_out_op, scatter_value_reduce_out_op, scatter_add_out_op,
-    stack_out_op, tril_out_op, triu_out_op, _log_softmax_out_op, _softmax_out_op, amax_out_op, amin_out_op,
-    cumsum_out_op, log_softmax_int_out_op, logcumsumexp_out_op, logsumexp_out_op, max_unary_out_op, max_dim_max_op,
-    mean_out_op, mean_dtype_out_op, min_unary_out_op, min_dim_min_op, prod_int_out_op, prod_out_op, softmax_int_out_op,
-    std_correction_out_op, sum_IntList_out_op, sum_out_op, var_correction_out_op, cumprod_out_op, cummax_out_op,
-    cummin_out_op, kthvalue_values_op, mode_values_op, nansum_out_op, aminmax_out_op, pixel_shuffle_out_op,
-    pixel_unshuffle_out_op, diagonal_copy_out_op, put_out_op, take_out_op, index_copy_out_op, masked_select_out_op,
-    scatter_reduce_two_out_op, linalg_vector_norm_out_op, median_dim_values_op, nanmedian_out_op,
-    nanmedian_dim_values_op, sort_values_op, sort_values_stable_op, topk_values_op, addmm_out_op, baddbmm_out_op,
-    bmm_out_op, dot_out_op, linear_out_op, mm_out_op, mv_out_op, addmv_out_op, addr_out_op, renorm_out_op,
-    avg_pool2d_out_op, avg_pool2d_backward_grad_input_op, max_pool2d_with_indices_backward_grad_input_op,
+    diagonal_copy_out_op, arange_out_op, arange_start_out_op, empty_out_op, eye_out_op, eye_m_out_op, full_out_op,
+    ones_out_op, zeros_out_op, abs_out_op, add_out_op, addcdiv_out_op, addcmul_out_op, ceil_out_op, clamp_Tensor_out_op,
+    clamp_out_op, clamp_max_Tensor_out_op, clamp_max_out_op, clamp_min_Tensor_out_op, clamp_min_out_op, cos_out_op,
+    div_out_op, div_out_mode_op, elu_out_op, erf_out_op, exp_out_op, exp2_out_op, expm1_out_op, floor_out_op,
+    floor_divide_out_op, fmod_Tensor_out_op, fmod_Scalar_out_op, gelu_out_op, hardtanh_out_op, leaky_relu_out_op,
+    lerp_Tensor_out_op, lerp_Scalar_out_op, log_out_op, log10_out_op, log1p_out_op, log2_out_op, maximum_out_op,
+    minimum_out_op, mul_out_op, neg_out_op, pow_Tensor_Tensor_out_op, pow_Tensor_Scalar_out_op, pow_Scalar_out_op,
+    reciprocal_out_op, remainder_Tensor_out_op, remainder_Scalar_out_op, round_out_op, round_decimals_out_op,
+    rsqrt_out_op, sgn_out_op, sigmoid_out_op, sign_out_op, silu_out_op, sin_out_op, softplus_out_op, sqrt_out_op,
+    sub_out_op, tan_out_op, tanh_out_op, threshold_out_op, trunc_out_op, where_self_out_op, xlogy_OutTensor_op,
+    acos_out_op, acosh_out_op, asin_out_op, asinh_out_op, atan_out_op, atanh_out_op, cosh_out_op, sinh_out_op,
+    erfc_out_op, sinc_out_op, lgamma_out_op, digamma_out_op, erfinv_out_op, frac_out_op, atan2_out_op, hypot_out_op,
+    copysign_Scalar_out_op, copysign_out_op, logaddexp_out_op, logaddexp2_out_op, fmax_out_op, fmin_out_op,
+    nan_to_num_out_op, logit_out_op, polygamma_out_op, deg2rad_out_op, rad2deg_out_op, ldexp_out_op, hardsigmoid_out_op,
+    hardswish_out_op, mish_out_op, hardshrink_out_op, softshrink_out_op, glu_out_op, cat_out_op, gather_out_op,
+    index_add_out_op, index_select_out_op, scatter_src_out_op, scatter_value_out_op, scatter_reduce_out_op,
+    scatter_value_reduce_out_op, scatter_add_out_op, stack_out_op, tril_out_op, triu_out_op, _log_softmax_out_op,
+    _softmax_out_op, amax_out_op, amin_out_op, cumsum_out_op, log_softmax_int_out_op, logcumsumexp_out_op,
+    logsumexp_out_op, max_unary_out_op, max_dim_max_op, mean_out_op, mean_dtype_out_op, min_unary_out_op,
+    min_dim_min_op, prod_int_out_op, prod_out_op, softmax_int_out_op, std_correction_out_op, sum_IntList_out_op,
+    sum_out_op, var_correction_out_op, cumprod_out_op, cummax_out_op, cummin_out_op, kthvalue_values_op, mode_values_op,
+    nansum_out_op, aminmax_out_op, pixel_shuffle_out_op, pixel_unshuffle_out_op, put_out_op, take_out_op,
+    index_copy_out_op, masked_select_out_op, scatter_reduce_two_out_op, linalg_vector_norm_out_op, median_dim_values_op,
+    nanmedian_out_op, nanmedian_dim_values_op, sort_values_op, sort_values_stable_op, topk_values_op, addmm_out_op,
+    baddbmm_out_op, bmm_out_op, dot_out_op, linear_out_op, mm_out_op, mv_out_op, addmv_out_op, addr_out_op,
+    renorm_out_op, avg_pool2d_out_op, avg_pool2d_backward_grad_input_op, max_pool2d_with_indices_backward_grad_input_op,
     upsample_nearest1d_out_op, upsample_nearest2d_out_op, upsample_nearest3d_out_op, _upsample_nearest_exact1d_out_op,
     _upsample_nearest_exact2d_out_op, _upsample_nearest_exact3d_out_op, upsample_linear1d_out_op,
     upsample_bilinear2d_out_op, upsample_trilinear3d_out_op, upsample_bicubic2d_out_op, _upsample_bilinear2d_aa_out_op,
@@ -14823,12 +15195,13 @@ OUT = (
 )  # fmt: skip
 
 WITHOUT_DERIVATIVE = (
-    lift_fresh_op, copy_op, zero_op, bitwise_and__Tensor_op, bitwise_left_shift__Tensor_op, bitwise_not__op,
-    bitwise_or__Tensor_op, bitwise_right_shift__Tensor_op, bitwise_xor__Tensor_op, eq__Tensor_op, floor_divide_op,
-    floor_divide__Tensor_op, ge__Tensor_op, gt__Tensor_op, le__Tensor_op, logical_and__op, logical_not__op,
-    logical_or__op, logical_xor__op, lt__Tensor_op, ne__Tensor_op, gcd__op, lcm__op, heaviside__op, scatter_reduce_op,
-    scatter__reduce_op, scatter_value_reduce_op, scatter__value_reduce_op, repeat_interleave_Tensor_op,
-    _ctc_loss_backward_op, bernoulli_p_op, normal_functional_op, silu_backward_op, hardsigmoid_backward_op,
+    lift_fresh_op, view_copy_dtype_op, copy_op, zero_op, bitwise_and__Tensor_op, bitwise_left_shift__Tensor_op,
+    bitwise_not__op, bitwise_or__Tensor_op, bitwise_right_shift__Tensor_op, bitwise_xor__Tensor_op, eq__Tensor_op,
+    floor_divide_op, floor_divide__Tensor_op, ge__Tensor_op, gt__Tensor_op, le__Tensor_op, logical_and__op,
+    logical_not__op, logical_or__op, logical_xor__op, lt__Tensor_op, ne__Tensor_op, gcd__op, lcm__op, heaviside__op,
+    scatter_reduce_op, scatter__reduce_op, scatter_value_reduce_op, scatter__value_reduce_op,
+    repeat_interleave_Tensor_op, _ctc_loss_backward_op, bernoulli_p_op, normal_functional_op, silu_backward_op,
+    hardsigmoid_backward_op,
 )  # fmt: skip
 
 VIEWS = (
@@ -14838,11 +15211,11 @@ VIEWS = (
 )  # fmt: skip
 
 WRITTEN = (
-    as_strided__op, squeeze__op, squeeze__dim_op, squeeze__dims_op, t__op, transpose__op, unsqueeze__op, copy__op,
-    arange_out_op, arange_start_out_op, empty_out_op, eye_out_op, eye_m_out_op, full_out_op, linspace_out_op,
-    linspace_Tensor_Tensor_out_op, linspace_Tensor_Scalar_out_op, linspace_Scalar_Tensor_out_op, ones_out_op,
-    zeros_out_op, fill__Tensor_op, fill__Scalar_op, resize__op, zero__op, abs__op, abs_out_op, add__Tensor_op,
-    add_out_op, addcdiv__op, addcdiv_out_op, addcmul__op, addcmul_out_op, bitwise_and__Tensor_op,
+    as_strided__op, diagonal_copy_out_op, squeeze__op, squeeze__dim_op, squeeze__dims_op, t__op, transpose__op,
+    unsqueeze__op, copy__op, arange_out_op, arange_start_out_op, empty_out_op, eye_out_op, eye_m_out_op, full_out_op,
+    linspace_out_op, linspace_Tensor_Tensor_out_op, linspace_Tensor_Scalar_out_op, linspace_Scalar_Tensor_out_op,
+    ones_out_op, zeros_out_op, fill__Tensor_op, fill__Scalar_op, resize__op, zero__op, abs__op, abs_out_op,
+    add__Tensor_op, add_out_op, addcdiv__op, addcdiv_out_op, addcmul__op, addcmul_out_op, bitwise_and__Tensor_op,
     bitwise_and_Tensor_out_op, bitwise_left_shift__Tensor_op, bitwise_left_shift_Tensor_out_op, bitwise_not__op,
     bitwise_not_out_op, bitwise_or__Tensor_op, bitwise_or_Tensor_out_op, bitwise_right_shift__Tensor_op,
     bitwise_right_shift_Tensor_out_op, bitwise_xor__Tensor_op, bitwise_xor_Tensor_out_op, ceil__op, ceil_out_op,
@@ -14883,18 +15256,17 @@ WRITTEN = (
     max_dim_max_op, mean_out_op, mean_dtype_out_op, min_unary_out_op, min_dim_min_op, prod_int_out_op, prod_out_op,
     softmax_int_out_op, std_correction_out_op, sum_IntList_out_op, sum_out_op, var_correction_out_op, histc_out_op,
     cumprod__op, cumprod_out_op, cummax_out_op, cummin_out_op, kthvalue_values_op, mode_values_op, nansum_out_op,
-    aminmax_out_op, bucketize_Tensor_out_op, pixel_shuffle_out_op, pixel_unshuffle_out_op, diagonal_copy_out_op,
-    put__op, put_out_op, take_out_op, index_copy__op, index_copy_out_op, index_fill__int_Tensor_op,
-    index_fill__int_Scalar_op, masked_scatter__op, masked_select_out_op, nonzero_out_op, scatter_reduce__two_op,
-    scatter_reduce_two_out_op, linalg_vector_norm_out_op, median_dim_values_op, nanmedian_out_op,
-    nanmedian_dim_values_op, sort_values_op, sort_values_stable_op, topk_values_op, addmm__op, addmm_out_op,
-    baddbmm__op, baddbmm_out_op, bmm_out_op, dot_out_op, linear_out_op, mm_out_op, mv_out_op, addmv__op, addmv_out_op,
-    addr__op, addr_out_op, renorm__op, renorm_out_op, avg_pool2d_out_op, avg_pool2d_backward_grad_input_op,
-    max_pool2d_with_indices_backward_grad_input_op, upsample_nearest1d_out_op, upsample_nearest2d_out_op,
-    upsample_nearest3d_out_op, _upsample_nearest_exact1d_out_op, _upsample_nearest_exact2d_out_op,
-    _upsample_nearest_exact3d_out_op, upsample_linear1d_out_op, upsample_bilinear2d_out_op, upsample_trilinear3d_out_op,
-    upsample_bicubic2d_out_op, _upsample_bilinear2d_aa_out_op, _upsample_bicubic2d_aa_out_op,
-    _upsample_lanczos2d_aa_out_op, affine_grid_generator_out_op, reflection_pad1d_out_op,
+    aminmax_out_op, bucketize_Tensor_out_op, pixel_shuffle_out_op, pixel_unshuffle_out_op, put__op, put_out_op,
+    take_out_op, index_copy__op, index_copy_out_op, index_fill__int_Tensor_op, index_fill__int_Scalar_op,
+    masked_scatter__op, masked_select_out_op, nonzero_out_op, scatter_reduce__two_op, scatter_reduce_two_out_op,
+    linalg_vector_norm_out_op, median_dim_values_op, nanmedian_out_op, nanmedian_dim_values_op, sort_values_op,
+    sort_values_stable_op, topk_values_op, addmm__op, addmm_out_op, baddbmm__op, baddbmm_out_op, bmm_out_op, dot_out_op,
+    linear_out_op, mm_out_op, mv_out_op, addmv__op, addmv_out_op, addr__op, addr_out_op, renorm__op, renorm_out_op,
+    avg_pool2d_out_op, avg_pool2d_backward_grad_input_op, max_pool2d_with_indices_backward_grad_input_op,
+    upsample_nearest1d_out_op, upsample_nearest2d_out_op, upsample_nearest3d_out_op, _upsample_nearest_exact1d_out_op,
+    _upsample_nearest_exact2d_out_op, _upsample_nearest_exact3d_out_op, upsample_linear1d_out_op,
+    upsample_bilinear2d_out_op, upsample_trilinear3d_out_op, upsample_bicubic2d_out_op, _upsample_bilinear2d_aa_out_op,
+    _upsample_bicubic2d_aa_out_op, _upsample_lanczos2d_aa_out_op, affine_grid_generator_out_op, reflection_pad1d_out_op,
     reflection_pad1d_backward_grad_input_op, reflection_pad2d_out_op, reflection_pad2d_backward_grad_input_op,
     reflection_pad3d_out_op, reflection_pad3d_backward_grad_input_op, replication_pad1d_out_op,
     replication_pad1d_backward_grad_input_op, replication_pad2d_out_op, replication_pad2d_backward_grad_input_op,
