@@ -1,16 +1,14 @@
 """Shared by the framework's tests: one hypothesis profile, which leaves nothing behind, and one seed."""
 
-from tempfile import TemporaryDirectory
-
 import pytest
 import torch
 from hypothesis import HealthCheck, settings
-from hypothesis.configuration import set_hypothesis_home_dir
+from hypothesis.internal.conjecture import providers
 
 import rushlight as rl
 
-home = TemporaryDirectory()  # also without a database, hypothesis would write .hypothesis/constants here
-set_hypothesis_home_dir(home.name)
+# What is drawn depends on the test alone. Otherwise hypothesis parses all modules that are loaded, and draws their constants too.
+providers.is_local_module_file = lambda path: False
 torch.set_num_threads(1)  # on a busy machine threads wait for each other, and take the time of other processes by it
 
 
