@@ -26,7 +26,7 @@
   const button = (text, click, given = {}) => make("button", { text, click, type: "button", ...given });
   const space = words("space");
   const named = (token) => (token.text === "\n" ? words("end") : token.text);
-  const number = (value) => value.toLocaleString("en");
+  const number = grouped;
 
   // Python ------------------------------------------------------------------------------------------------------------
 

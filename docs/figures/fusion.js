@@ -40,7 +40,7 @@
         moved(`${name} node ${i}`, LEFT, y(i), {}, rect(0, 0, WIDE, HIGH, "", { rx: 5 }),
           label("title", WIDE / 2, 19, "middle strong", title), small("kind", WIDE / 2, 36, "middle quiet", words(kind))),
         moved(`${name} buffer ${i}`, MEMORY, y(i), {}, rect(0, 0, 140, HIGH, gone ? "ground" : reused ? "good" : "two", { rx: 2 }),
-          small("buffer", 7, 18, gone ? "quiet" : "", gone ? words("{}: no memory", buffer) : `${buffer}: ${size}`), small("fate", 7, 35, "", words(scene.fates[i]))),
+          small("buffer", 7, 18, gone ? "quiet" : "", gone ? words("{}: no memory", buffer) : `${buffer}: ${words(size)}`), small("fate", 7, 35, "", words(scene.fates[i]))),
       ];
     });
     const pairs = program.pairs.map((pair, place) => {
@@ -65,7 +65,7 @@
     const measures = [[words("each alone"), alone, ""], [words("yours"), grouping, "one"], [words("Inductor's"), program.best, "good"]].flatMap(([title, each, kind], i) => [
       small(`label ${i}`, 0, BARS + 13 + i * 24, "", title),
       rect(72, BARS + i * 24, (200 * bytes(each)) / bytes(alone), 18, kind, { key: `bar ${i}` }),
-      small(`bytes ${i}`, 282, BARS + 13 + i * 24, "code", bytes(each).toLocaleString("en")),
+      small(`bytes ${i}`, 282, BARS + 13 + i * 24, "code", grouped(bytes(each))),
     ]);
     return [
       small("nodes", LEFT - 7, 12, "quiet", narrow ? words("nodes") : words("nodes, kernels in blue")), small("memory", MEMORY, 12, "quiet", words("their results")),

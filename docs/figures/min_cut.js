@@ -10,7 +10,7 @@
   const start = () => ({ program: null, cut: null, pressed: null });
   const shown = (state, data) => data[state.program ?? Object.keys(data)[0]];
   const number = (state, data) => state.cut ?? shown(state, data).default;
-  const counted = (count) => words("{} bytes", count.toLocaleString("en"));
+  const counted = (count) => words("{} bytes", grouped(count));
 
   // What happens to a row: it crosses the border, the backward computes it, or the backward does not need it.
   const fate = (cut, row) => (cut.saved.includes(row) ? "saved" : cut.computed.includes(row) ? "computed" : "");
@@ -78,7 +78,7 @@
         small("mark", i === program.best ? 4 : wide - 4, 84, i === program.best ? "good strong" : "end", mark));
     });
     const line = (place, texts, kind) => texts.map((text, i) => small(`line ${place} ${i}`, table[i], CHART + table[3] + 6 + place * 20, `${kind} ${i ? "end" : ""}`, text));
-    const measured = (place, title, each, kind) => line(place, [title, each.bytes.toLocaleString("en"), each.weight.toLocaleString("en")], kind);
+    const measured = (place, title, each, kind) => line(place, [title, grouped(each.bytes), grouped(each.weight)], kind);
     return [
       small("code", 0, 12, "code", program.code),
       small("forward", narrow ? 0 : BOX[0], 40, "strong", words("forward graph")), small("border", MIDDLE, 40, "middle two strong", words("the border")),

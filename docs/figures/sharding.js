@@ -71,9 +71,9 @@
       return [rect(left, y - 9, 9, 9, look, { key: `mark ${word}`, style: rim(look) }),
         small(`of ${word}`, left + 14, y, "", word), small(`much ${word}`, left + (narrow ? 150 : LEFT - 6), y, "end", (memory[k] / 2 ** 20).toFixed(2))];
     });
-    const table = [["", narrow ? words("most memory") : words("most memory of a rank"), words("a rank sends"), words("the step takes")], ...data.kinds.map((kind, i) => [kind, mebi(all[i].peak), mebi(all[i].frames.at(-1)[3]), `${total(all[i]).toLocaleString("en")} µs`])];
+    const table = [["", narrow ? words("most memory") : words("most memory of a rank"), words("a rank sends"), words("the step takes")], ...data.kinds.map((kind, i) => [kind, mebi(all[i].peak), mebi(all[i].frames.at(-1)[3]), `${grouped(total(all[i]))} µs`])];
     return [
-      ...paragraph("title", 0, 12, "strong", words("{0} on {1} ranks: {2} of {3} µs, sent {4}", state.kind, state.ranks, now.toLocaleString("en"), end.toLocaleString("en"), mebi(sent)), left + span, 8.4),
+      ...paragraph("title", 0, 12, "strong", words("{0} on {1} ranks: {2} of {3} µs, sent {4}", state.kind, state.ranks, grouped(now), grouped(end), mebi(sent)), left + span, 8.4),
       small("score", narrow ? 0 : 720, narrow ? TABLE + 72 : 12, narrow ? "" : "end", guesses(state)),
       ...paragraph("half", 0, narrow ? 46 : 31, "small quiet", words(data.legend), left + span),
       ...ranks.map((rank) => small(`${name} rank ${rank}`, place(rank, 0), high(rank, 0) - 6, "strong", words("rank {}", rank))),

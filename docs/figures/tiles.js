@@ -2,7 +2,7 @@
 (() => {
   const WIDE = { unit: 1.5, left: 212, top: 36, under: 248, bars: [436, 36], span: 216 }, NARROW = { unit: 1.1, left: 158, top: 34, under: 198, bars: [0, 402], span: 358 };
   const THREAD = [3, 2], TILES = [16, 32, 64], SUMS = [1, 2, 4, 8]; // THREAD: x and y of the thread whose sums are marked
-  const kiB = (sectors) => `${((sectors * 32) / 1024).toLocaleString("en")} KiB`, many = (value) => value.toLocaleString("en");
+  const kiB = (sectors) => `${grouped((sectors * 32) / 1024)} KiB`, many = grouped;
 
   // at: 0, then two steps for each tile of the sum: it is loaded, and it is used.
   const start = () => ({ tile: 32, sums: 4, block: 5, at: 4, playing: false });

@@ -40,7 +40,7 @@
       h("path", { key: "way", class: "two", "stroke-dasharray": "3 3", d: `M${x + step / 2 - 1} ${y + 22}L${to + wide / 2} ${down}` }),
       ...LANES.map((lane) => moved(`element ${lane}`, ...place(first(lane)), {},
         rect(0, 0, wide, HIGH, "", { style: `stroke: none; fill: var(--${lane === state.lane ? "two" : "one"})` }))),
-      bar("moved", end, words("moved"), moves, "one", words("sectors: {0}, bytes: {1}", count, moves.toLocaleString("en"))),
+      bar("moved", end, words("moved"), moves, "one", words("sectors: {0}, bytes: {1}", count, grouped(moves))),
       bar("used", end + 24, words("used"), used, "good", words("bytes: {0}, {1}", used, percent(used, moves))),
     ].flat();
   }
@@ -56,7 +56,7 @@
     if (state.stride === 0) return words("All lanes read one element: one sector moves, and {0} of its {1} bytes are used.", used, moves);
     if (count === least) return words("The lanes read neighbours: {0} sectors, the least for 32 elements of {1}. The request is coalesced.", count, state.dtype);
     if (state.stride === 1) return words("The lanes read neighbours, but the first is inside a sector. So the warp asks for {0} sectors instead of {1}.", count, least);
-    if (count === 32) return words("Each lane asks for a sector of its own: {0} bytes move, and {1} of them are used.", moves.toLocaleString("en"), used);
+    if (count === 32) return words("Each lane asks for a sector of its own: {0} bytes move, and {1} of them are used.", grouped(moves), used);
     return words("The warp asks for {0} sectors, and {1} would hold its elements: {2} bytes move, and {3} are used.", count, least, moves, used);
   }
 

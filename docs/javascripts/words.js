@@ -8,3 +8,6 @@ const words = (() => {
     return values.length ? said.replace(/\{(\d*)\}/g, (_, place) => values[+place]) : said;
   };
 })();
+
+// A number in the language of the page: 243,160, or 243 160 where it is not English.
+const grouped = (value) => value.toLocaleString("en").replaceAll(",", (document.documentElement.lang || "en") === "en" ? "," : "\u202f");

@@ -40,6 +40,11 @@ def words(text: str) -> str:
     return say("site")(text, "") or text if LANGUAGE else text
 
 
+def grouped(text: str) -> str:
+    """A text whose numbers of more than three digits are written as in the language of this build: 243,160, or 243 160."""
+    return re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "\u202f", text) if LANGUAGE else text
+
+
 @cache
 def say(name: str, marked: bool = False) -> Callable[[str, str], str | None]:
     """What translates the messages of a text, such as `docs/index`. With `marked`, a message that is not translated says that it is

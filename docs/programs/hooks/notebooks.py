@@ -36,7 +36,7 @@ from autograder.model import Lab, number_of
 from autograder.model import phases as phase_names
 from docs.programs.hooks import divided, thumbnails
 from docs.programs.hooks.divided import plain
-from docs.programs.hooks.languages import LANGUAGE, anchored, say, words
+from docs.programs.hooks.languages import LANGUAGE, anchored, grouped, say, words
 from docs.programs.hooks.tab import runs
 from rushlight.course.short_names import long_form
 
@@ -277,7 +277,7 @@ def _numbers(config: MkDocsConfig) -> str:
         (sum(len({*lab.exercises}) for lab in labs), words("pieces to build")),
         (len(labs), words("labs, checked by torch")),
         (operators, words("operators around them")),
-        (f"{sum(weights):,}", words("weights in your GPT")),
+        (grouped(f"{sum(weights):,}"), words("weights in your GPT")),
     ]
     return '<div class="numbers">' + "".join(f"<span><b>{count}</b> {what}</span>" for count, what in said) + "</div>"
 

@@ -20,7 +20,7 @@ from mkdocs.structure.pages import Page
 from autograder import translation
 from autograder.author import translate
 from docs.programs import DOCS
-from docs.programs.hooks.languages import LANGUAGE
+from docs.programs.hooks.languages import LANGUAGE, grouped
 
 PROGRAMS = DOCS / "programs" / "figures"
 CATALOGUE = "figures"
@@ -78,10 +78,10 @@ def of_data(path: Path) -> dict[str, str]:
         return ""
 
     def filled(other: str, values: dict[str, str]) -> str:
-        return PLACE.sub(lambda place: said(values[place[0]]) or values[place[0]], other)
+        return PLACE.sub(lambda place: said(values[place[0]]) or grouped(values[place[0]]), other)
 
     texts = dict.fromkeys(_texts(json.loads(path.read_text(encoding="utf-8"))))
-    return {text: other for text in texts if (other := said(text))}
+    return {text: other for text in texts if (other := said(text) or grouped(text)) != text}
 
 
 def _texts(data: Any) -> Iterator[str]:
