@@ -253,16 +253,17 @@ def _docstring(source: str, say: Say) -> str:
 def notebook(nb: NotebookNode, say: Say) -> NotebookNode:
     """A copy of a notebook in which `say` has translated the text, the comments and the docstrings of exercises.
 
-    Written answers, checks and the cells of a lab that run torch, whose outputs are recorded by their source, are as they were. So
-    are ids, points and outputs.
+    Written answers and checks are as they were. So are ids, points and outputs. A cell of a lab that runs torch has its comments
+    alone translated, because its outputs are recorded by its code.
     """
     translated = copy.deepcopy(nb)
     for cell in translated.cells:
         given, answer = cell.metadata.get("rushlight", {}), cell.metadata.get("nbgrader", {}).get("solution", False)
         if cell.cell_type == "markdown" and not answer:
             cell.source = markdown(cell.source, say)
-        elif cell.cell_type == "code" and "check" not in given and "torch" not in cell.metadata.get("tags", []):
-            cell.source = code(cell.source, say)
+        elif cell.cell_type == "code" and "check" not in given:
+            is_recorded = "torch" in cell.metadata.get("tags", [])
+            cell.source = _comments(cell.source, say) if is_recorded else code(cell.source, say)
             if "checksum" in cell.metadata.get("nbgrader", {}):
                 from nbgrader.utils import compute_checksum
 

@@ -1,11 +1,12 @@
 """A notebook's kernel where there is no torch: a cell that runs torch shows the outputs that were recorded of it.
 
-The outputs belong to the text of a cell (`rushlight record`). A cell that the student has changed runs, and its error says in a
-line what is missing.
+The outputs belong to the code of a cell (`rushlight record`), without comments, which are in the language of the notebook. A cell
+that the student has changed runs, and its error says in a line what is missing.
 """
 
 from __future__ import annotations
 
+import ast
 import html
 import sys
 from collections.abc import Mapping
@@ -32,14 +33,22 @@ def install(shell: InteractiveShell) -> None:
 
 @cache
 def _recorded() -> dict[str, tuple[str, list[dict]]]:
-    """torch's version and the outputs of each recorded cell, by its text. Labs share only cells without outputs."""
+    """torch's version and the outputs of each recorded cell, by its code. Labs share only cells without outputs."""
     kept = filter(None, map(practice.outputs, lab_names()))
-    return {source.strip(): (each.torch, shown) for each in kept for source, shown in each.cells.items()}
+    return {_uncommented(source): (each.torch, shown) for each in kept for source, shown in each.cells.items()}
+
+
+def _uncommented(source: str) -> str:
+    """The code of a cell without its comments. That of a magic is its text."""
+    try:
+        return ast.unparse(ast.parse(source))
+    except SyntaxError:
+        return source.strip()
 
 
 def _transform(lines: list[str]) -> list[str]:
     """The lines of a cell, or of a call that shows what was recorded of it."""
-    source = "".join(lines).strip()
+    source = _uncommented("".join(lines))
     if source not in _recorded():
         return lines
     return [f"__import__('importlib').import_module({__name__!r}).show({source!r})\n"]

@@ -204,7 +204,7 @@ def test_without_torch_a_cell_that_runs_torch_shows_what_was_recorded(folder, sh
     cells = (
         "from autograder import check, exercise",
         "import torch",
-        used,
+        f"{used}  # un comentario",
         "1 + 1",
         "torch.ones(2)",
         f"import torch\n{used}",
