@@ -185,6 +185,14 @@ def test_a_reading_with_parts_has_a_page_for_each_and_the_five_lines_on_the_firs
     assert "shown_5" in two and "01a_y" not in two and reference.startswith("# Reading 01: for reference { #for-ref")
 
 
+def test_a_part_lists_its_sections_in_the_language_of_the_page(hooks, long, monkeypatch):
+    known = {"Rows": "Filas", "For reference": "Para consultar"}
+    monkeypatch.setattr(hooks["notebooks"].Notebook, "said", lambda self, heading: known.get(heading, heading))
+    text = hooks["divided"].pages(hooks["notebooks"].convert(long, None), long, {})[long.page][1]
+    assert "[Filas](reading_01a.md#rows) · [rows](reading_01a.md#rows_1)" in text
+    assert "[Filas](reading_for_reference.md#rows)" in text
+
+
 def test_a_figure_at_the_top_is_that_of_its_section_with_a_way_there(hooks):
     figure = '<div class="figure" tabindex="0"><img src="{}.svg" alt="x"></div>\n\n*Figure {}. What it shows.*\n'
     page = f"# Reading 01: x\n\n## One `row`\n\n{figure.format('a', 2)}\n## Two\n\n{figure.format('b', 20)}"

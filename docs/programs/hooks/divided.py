@@ -46,7 +46,7 @@ class Part:
     title: str
     page: str
     anchors: dict[str, str] = field(default_factory=dict)
-    sections: list[str] = field(default_factory=list)  # links
+    sections: dict[str, str] = field(default_factory=dict)  # links to them, with their titles
     number: str = ""  # `07a`, as the lab that builds it
     anchor: str = ""  # of its heading
 
@@ -81,7 +81,7 @@ def parts(cells: list[NotebookNode], page: str) -> list[Part]:
             anchor = unique(slugify(title, "-"), taken.setdefault(part.page, set()))
             part.anchors[unique(slugify(title, "-"), whole)] = anchor
             if level == 2:
-                part.sections.append(f"[{title}]({posixpath.basename(part.page)}#{anchor})")
+                part.sections[f"{posixpath.basename(part.page)}#{anchor}"] = title
         if cell.cell_type == "markdown" and found:
             part.anchors |= {f"{name}=": f"{name}=" for name in FIGURE.findall(cell.source)}
     return found if any(part.number for part in found) else []
@@ -126,7 +126,8 @@ def _card(part: Part, text: str, notes: list[str]) -> str:
     """A card that leads to a part, with its question and its sections."""
     question = QUESTION.search(text) if part.number else None
     lines = [f"**[{part.title}]({posixpath.basename(part.page)})**", question[1] if question else ""]
-    lines += [" · ".join(part.sections), f"{' · '.join(notes)}\n{{: .notes }}"]
+    sections = (f"[{title}]({link})" for link, title in part.sections.items())
+    lines += [" · ".join(sections), f"{' · '.join(notes)}\n{{: .notes }}"]
     return '<div class="card" markdown>\n' + "\n\n".join(filter(None, lines)) + "\n</div>"
 
 

@@ -152,6 +152,7 @@ class Notebook:
         found = divided.parts(self.read().cells, self.page)
         for part in found:
             part.title = self.said(part.title)
+            part.sections = {link: self.said(title) for link, title in part.sections.items()}
         return found
 
 
