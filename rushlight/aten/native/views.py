@@ -82,6 +82,8 @@ def planned(kernel: Callable, operators: tuple[str, ...] = (), key_of: Callable[
 
 view, expand = planned(strided.view), planned(strided.expand)
 transpose, _reshape = planned(strided.transpose), planned(strided.reshape)
+planned(strided.permute)
+planned(strided.unsqueeze)
 
 
 def _key_of_slice(self: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> tuple:
@@ -258,6 +260,9 @@ def squeeze(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
     return strided.alias(self, [self.size(d) for d in kept], [self.stride(d) for d in kept], self.storage_offset())
 
 
+planned(squeeze)
+
+
 def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """The dimensions from `start_dim` to `end_dim` as one: a view if possible, else a copy."""
     sizes = tuple(self._sizes)
@@ -326,6 +331,9 @@ def diagonal(self: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Ten
     sizes = [self.size(d) for d in kept] + [size]
     strides = [self.stride(d) for d in kept] + [self.stride(d1) + self.stride(d2)]
     return strided.alias(self, sizes, strides, storage_offset)
+
+
+planned(diagonal)
 
 
 def split(self: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
