@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture(scope="module")
 def hooks():
     """The modules of `docs/programs/hooks`."""
-    names = "divided", "notebooks", "pages", "schemes", "searching", "tab", "thumbnails"
+    names = "divided", "notebooks", "pages", "schemes", "searching", "tab"
     return {name: importlib.import_module(f"docs.programs.hooks.{name}") for name in names}
 
 
@@ -388,12 +388,12 @@ def test_a_card_has_the_flame_of_the_icon(hooks):
     assert pages.corners("M0 0C0 0 4 4 4 4L4 8Z")[-2:] == [(4, 4), (4, 8)]
 
 
-def test_every_phase_has_a_thumbnail_of_the_shape_of_its_card(hooks):
-    parts = hooks["thumbnails"].PARTS
-    assert [*parts] == [phase.name[:2] for phase in hooks["notebooks"].phases(ROOT)]
-    for _, box in parts.values():
-        width, height = map(float, box.split()[2:])
-        assert 2.4 < width / height < 2.6
+def test_every_phase_has_a_picture_and_it_is_drawn_as_its_program_draws_it(hooks):
+    from docs.programs.images import phases
+
+    assert [*phases.PICTURES] == [phase.name[:2] for phase in hooks["notebooks"].phases(ROOT)]
+    for phase in phases.PICTURES:
+        assert (ROOT / f"docs/images/phases/{phase}.svg").read_text("utf-8") == phases.drawn(phase)
 
 
 def test_every_name_after_in_the_lab_is_a_link_to_the_section_that_builds_it(hooks):

@@ -34,7 +34,7 @@ from autograder import translation
 from autograder.engine import practice
 from autograder.model import Lab, number_of
 from autograder.model import phases as phase_names
-from docs.programs.hooks import divided, thumbnails
+from docs.programs.hooks import divided
 from docs.programs.hooks.divided import plain
 from docs.programs.hooks.languages import LANGUAGE, anchored, grouped, say, words
 from docs.programs.hooks.tab import runs
@@ -253,7 +253,7 @@ def _card(phase: Phase) -> str:
     page = (phase.reading or phase.labs[0]).page
     links = " · ".join(f"[{number_of(lab.path.stem)} {lab.subject}]({lab.page})" for lab in phase.labs)
     number, _, subject = phase.label.partition(" ")
-    picture = f"![{words('A part of a figure of phase {}').format(number)}]({thumbnails.path(phase.name)})"
+    picture = f"![{words('A drawing for phase {}').format(number)}](images/phases/{number}.svg)"
     return (
         f'<div class="card" markdown>\n{picture}\n\n**[<small>{number}</small> {subject}]({page})**\n\n{links}\n</div>'
     )
