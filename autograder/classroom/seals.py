@@ -45,6 +45,11 @@ def seal_of(summary: Mapping, submission: Submission, check: str, seed: int, not
     return _seal(seed, json.dumps([*about, said, cells], sort_keys=True))
 
 
+def seal_of_page(page: bytes, seed: int) -> str:
+    """Proves that a page was written where the key of the class is."""
+    return _seal(seed, f"page\n{page.decode()}")
+
+
 def _seal(seed: int, text: str) -> str:
     return hmac.new(str(seed).encode(), text.encode("utf-8", "replace"), "sha256").hexdigest()
 

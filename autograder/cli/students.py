@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import secrets
 import shutil
 import signal
@@ -11,6 +12,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import redirect_stdout, suppress
 from functools import partial
 from pathlib import Path
@@ -23,7 +25,8 @@ from rich.text import Text
 
 from ..course import COURSE, FOR_ASSISTANTS, READINGS, ROOT, cache_folder, replacing, set_environment
 from ..language import ENGLISH, language_of, speak, speaking
-from ..model import Course, Lab, check_name, lab_names, read_notebook
+from ..model import Course, Lab, Submission, check_name, lab_names, read_notebook
+from ..paths import core_checks, core_minutes, in_words, labs_of, sections_of
 from ..text import printable
 from .base import Advance, app, lang, need, out, progress_bar, short
 
@@ -31,19 +34,32 @@ if TYPE_CHECKING:
     from ..engine.verdict import Verdict
 
 
+_no_sandbox = click.option(
+    "--no-sandbox", is_flag=True, help="Run the cells as an ordinary process, where there is no sandbox."
+)
+_path = click.option(
+    "--path", "way", metavar="NAME", help="The labs of a path: compiler, distributed, kernels or contributor."
+)
+
+
 @app.command()
 @click.argument("lab", required=False)
 @click.argument("more", nargs=-1, metavar="[-- OPTION...]")
 @click.option("--no-open", is_flag=True, help="Only copy.")
+@_path
+@_no_sandbox
 @lang
-def lab(lab: str | None, more: tuple[str, ...], no_open: bool, language: str) -> int:
+def lab(lab: str | None, more: tuple[str, ...], no_open: bool, way: str | None, no_sandbox: bool, language: str) -> int:
     """Copy a lab to work/ (once) and open it in JupyterLab.
 
-    LAB is 01a by default. Options after `--` are JupyterLab's, such as `-- --no-browser --port 8899`.
+    LAB is 01a by default. With --path it is the first lab of the path whose core is not finished. Options after `--` are
+    JupyterLab's, such as `-- --no-browser --port 8899`.
     """
     if lab and lab.startswith("-"):  # there is no lab, only options of JupyterLab
         more, lab = (lab, *more), None
-    wanted = Course().find_released(lab or _usual_lab())
+    if lab and way:
+        raise click.UsageError("name a lab or a path, not both.")
+    wanted = _next_of(way, no_sandbox) if way else Course().find_released(lab or _usual_lab())
     copy = wanted.work_path
     if copy.exists():
         said = speak("your copy is {path}", path=short(copy))
@@ -167,11 +183,6 @@ def _usual_lab() -> str:
     """Lab 01, or the first lab of a class repository without it."""
     names = lab_names()
     return next((name for name in names if name.startswith("01")), names[0])
-
-
-_no_sandbox = click.option(
-    "--no-sandbox", is_flag=True, help="Run the cells as an ordinary process, where there is no sandbox."
-)
 
 
 @app.command()
@@ -342,24 +353,159 @@ def _plugged_in(folder: str) -> dict[CodeType, str]:
 
 
 @app.command()
+@_path
+@click.option(
+    "--record", type=click.Path(path_type=Path, dir_okay=False), help="With --path: write what passed to this page."
+)
+@click.option("--name", help="With --record: the name on the page.")
+@click.option("--student", metavar="ID", help="With --record: run what this student of the class has handed in.")
+@click.option("--verify", type=click.Path(path_type=Path, dir_okay=False), help="Say whether a page is a whole record.")
 @_no_sandbox
-def status(no_sandbox: bool) -> int:
-    """Count the checks that pass in work/, and the points of each lab."""
-    table = Table(box=None, pad_edge=False)
-    for heading in (speak("lab"), speak("checks"), "", speak("points")):
-        table.add_column(heading, justify="right" if heading in (speak("checks"), speak("points")) else "left")
+def status(
+    way: str | None,
+    record: Path | None,
+    name: str | None,
+    student: str | None,
+    verify: Path | None,
+    no_sandbox: bool,
+) -> int:
+    """Count the checks that pass in work/, and the points of each lab. Below: the lab that was finished last, and what is next.
+
+    With --path it also says what to read next and about how much time is left.
+    """
+    if verify:
+        from ..classroom import record as records
+
+        holds, said = records.verified(verify, records.key_of(Course()))
+        out.print(said, markup=False)
+        return 0 if holds else 1
+    if record:
+        return _record(record, way, name, student, no_sandbox)
+    if name or student:
+        raise click.UsageError("--name and --student are for --record.")
+    labs = labs_of(way) if way else Course().released_labs()
     isolated = _isolated(no_sandbox)
     _say_judge()
     with progress_bar() as progress:
-        for lab in Course().released_labs():
-            path, worth = lab.work_path, lab.points
-            passed = _passed(lab, path, isolated, progress) if path.exists() else []
-            done = [check for check in worth if check in passed]
-            filled = round(20 * len(done) / len(worth))
-            bar = f"[green]{'█' * filled}[/green][dim]{'░' * (20 - filled)}[/dim]"
-            earned = f"{sum(worth[check] for check in done):g} / {sum(worth.values()):g}"
-            table.add_row(lab.name, f"{len(done)} / {len(worth)}", bar, earned, style="" if path.exists() else "dim")
+        passed = {lab: _passed_in_work(lab, isolated, progress) for lab in labs}
+    table = Table(box=None, pad_edge=False)
+    for heading in (speak("lab"), speak("checks"), "", speak("points")):
+        table.add_column(heading, justify="right" if heading in (speak("checks"), speak("points")) else "left")
+    for lab in labs:
+        worth, done = lab.points, [check for check in lab.points if check in passed[lab]]
+        filled = round(20 * len(done) / len(worth))
+        bar = f"[green]{'█' * filled}[/green][dim]{'░' * (20 - filled)}[/dim]"
+        earned = f"{sum(worth[check] for check in done):g} / {sum(worth.values()):g}"
+        is_begun = lab.work_path.exists()
+        table.add_row(lab.name, f"{len(done)} / {len(worth)}", bar, earned, style="" if is_begun else "dim")
     out.print(table)
+    for line in _end(passed, way):
+        out.print(line, markup=False)
+    return 0
+
+
+def _passed_in_work(lab: Lab, isolated: bool, progress: Advance) -> list[str]:
+    return _passed(lab, lab.work_path, isolated, progress) if lab.work_path.exists() else []
+
+
+def _is_finished(lab: Lab, passed: list[str]) -> bool:
+    """Whether all checks of the lab's core pass."""
+    return {*core_checks(lab)} <= {*passed}
+
+
+def _next_of(way: str, no_sandbox: bool) -> Lab:
+    """The first lab of a path that is not finished, or the last lab."""
+    labs, isolated = labs_of(way), _isolated(no_sandbox)
+    with progress_bar() as progress:
+        left = (lab for lab in labs if not _is_finished(lab, _passed_in_work(lab, isolated, progress)))
+        return next(left, labs[-1])
+
+
+def _end(passed: dict[Lab, list[str]], way: str | None) -> Iterator[str]:
+    """What is below the table: the finished lab that was changed last, with what runs on its student's code, and what is next."""
+    labs = [*passed]
+    begun = sorted((lab for lab in labs if lab.work_path.exists()), key=lambda lab: lab.work_path.stat().st_mtime)
+    finished = [lab for lab in begun if _is_finished(lab, passed[lab])]
+    if finished:
+        yield ""
+        yield from _end_of(finished[-1], passed[finished[-1]])
+    start = 0 if way or not begun else labs.index(begun[-1])
+    following = next((lab for lab in labs[start:] + labs[:start] if lab not in finished), None)
+    if following is None:
+        yield f"\nEvery lab {'of the path ' if way else ''}is finished."
+    elif begun or way:
+        todo = [exercise for exercise in following.core if exercise not in _exercises(following, passed[following])]
+        exercise = f", {todo[0]}" if todo and following in begun else ""
+        yield f"\nNext: {following}{exercise}. `rushlight lab {following.number}` opens it."
+    if way:
+        yield from _about_path(way, passed, following)
+
+
+def _end_of(lab: Lab, passed: list[str]) -> Iterator[str]:
+    """A finished lab: its points, and which functions are the student's now, each with its counterpart in PyTorch."""
+    from ..engine.check import function_of, short_name
+
+    earned = sum(worth for check, worth in lab.points.items() if check in passed)
+    written = f", and up to {lab.written_points:g} for your written answer" if lab.written_points else ""
+    yield f"{lab} is finished: {earned:g} of {sum(lab.points.values()):g} points of checks{written}."
+    sources = {}
+    for exercise in lab.exercises:
+        is_of_pytorch = not exercise.startswith("course.")  # such as cases for other functions
+        if (
+            is_of_pytorch
+            and exercise in _exercises(lab, passed)
+            and (source := re.search(r"Source: (`[^`]+`)", function_of(exercise).__doc__ or ""))
+        ):
+            sources[short_name(exercise)] = source[1].strip("`")
+    if sources:
+        yield "Your code now does the work of these places in PyTorch:"
+        longest = max(map(len, sources))
+        yield from (f"  {name:{longest}}  {source}" for name, source in sources.items())
+
+
+def _exercises(lab: Lab, passed: list[str]) -> set[str]:
+    """The exercises of a lab of which every check with points passes."""
+    from ..engine.check import exercise_of, is_milestone
+
+    checks = [check for check in lab.points if not is_milestone(check)]
+    return {exercise_of(check) for check in checks} - {exercise_of(check) for check in checks if check not in passed}
+
+
+def _about_path(way: str, passed: dict[Lab, list[str]], following: Lab | None) -> Iterator[str]:
+    """What to read before the next lab of a path, and about how much time the exercises that are left take."""
+    if following and not following.work_path.exists() and (sections := sections_of(way)[following.number]):
+        yield "Read first:"
+        for phase in dict.fromkeys(section.phase for section in sections):
+            yield f"  {phase[:2]}  " + " · ".join(section.title for section in sections if section.phase == phase)
+    left = 0
+    for lab, checks in passed.items():
+        done = _exercises(lab, checks)
+        left += sum(minutes for exercise, minutes in core_minutes(lab).items() if exercise not in done)
+    if left:
+        yield f"About {in_words(left)} of exercises are left, without reading and written answers."
+
+
+def _record(path: Path, way: str | None, name: str | None, student: str | None, no_sandbox: bool) -> int:
+    """Run the checks of a path and write the page about them. Only what a class has handed in gets the class's seal."""
+    from ..classroom import record
+
+    if not way or bool(name) == bool(student):
+        raise click.UsageError("--record needs --path, and either --name or --student.")
+    if student and no_sandbox:
+        raise click.UsageError("what a student has handed in runs in a sandbox only.")
+    passed, isolated = {}, _isolated(no_sandbox)
+    key = record.key_of(Course()) if student else None
+    if student and key is None:
+        raise LookupError("this class has no key yet: `rushlight grade` makes it")
+    _say_judge()
+    with progress_bar() as progress:
+        for lab in labs_of(way):
+            copy = Submission(lab, student).path if student else lab.work_path
+            verdicts = _run(lab, copy, isolated, progress) if copy.exists() else {}
+            passed[lab] = [check for check, verdict in verdicts.items() if verdict.passed]
+    record.write(path, name or str(student), way, passed, key)
+    sealed = "sealed with the class's key" if student else "without a seal: no class vouches for it"
+    out.print(f"{short(path)}: {sealed}", markup=False)
     return 0
 
 

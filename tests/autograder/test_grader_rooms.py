@@ -14,6 +14,7 @@ KNOWS = {
     "language": "course",
     "text": "language",
     "model": "course language text",
+    "paths": "course model",
     "translation": "course language model",
     "checks": "engine",
     "engine": "course language model checks",
@@ -21,7 +22,7 @@ KNOWS = {
     "author": "course language model engine translation",
     "classroom": "course language text model engine author translation",
     "exam": "course language text model engine checks author classroom",
-    "cli": "course language text model engine notebook author classroom exam translation",
+    "cli": "course language text model engine notebook author classroom exam paths translation",
 }
 
 

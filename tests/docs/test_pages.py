@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture(scope="module")
 def hooks():
     """The modules of `docs/programs/hooks`."""
-    names = "divided", "notebooks", "pages", "schemes", "searching", "tab"
+    names = "divided", "notebooks", "pages", "schemes", "paths", "searching", "tab"
     return {name: importlib.import_module(f"docs.programs.hooks.{name}") for name in names}
 
 

@@ -1,0 +1,71 @@
+// A path through the course in the list of pages: the reader chooses it on the page of the paths, and this browser keeps it.
+{
+  const KEY = "rushlight/path";
+  const NARROW = matchMedia("(max-width: 76.1875em)"); // where the theme has a drawer
+  const root = new URL(JSON.parse(document.getElementById("__config").textContent).base + "/", location.href).href;
+
+  const stored = () => {
+    try {
+      const { title, page, labs } = JSON.parse(localStorage.getItem(KEY));
+      return labs.every(Array.isArray) ? { title, page, labs } : null;
+    } catch {
+      return null; // no path, or a browser that keeps nothing
+    }
+  };
+
+  const make = (tag, className, ...inside) => {
+    const made = Object.assign(document.createElement(tag), { className });
+    made.append(...inside);
+    return made;
+  };
+
+  // A link of the list. Addresses are kept below the site's own, and one that leads elsewhere is none of this script's.
+  const entry = ([text, address]) => {
+    const link = make("a", "md-nav__link", make("span", "md-ellipsis", text));
+    link.href = new URL(address, root).href;
+    const here = link.href.startsWith(root) && link.pathname === location.pathname;
+    if (here) link.ariaCurrent = "page";
+    return link.href.startsWith(root) ? make("li", "md-nav__item", link) : "";
+  };
+
+  function choose(path) {
+    try {
+      if (path) localStorage.setItem(KEY, JSON.stringify(path));
+      else localStorage.removeItem(KEY);
+    } catch {
+      // the list is changed on this page all the same
+    }
+    show(path);
+    dispatchEvent(new Event("rushlight:kept")); // so that the points are at the new links
+  }
+
+  function show(path = stored()) {
+    const nav = document.querySelector(".md-nav--primary");
+    if (!nav) return;
+    nav.querySelector(".on-path")?.remove();
+    nav.classList.toggle("follows-path", Boolean(path));
+    if (path) {
+      // a narrow screen shows one level of the list alone: that of the page
+      const here = [...nav.querySelectorAll(":scope .md-nav__item--active")].at(-1);
+      const list = (NARROW.matches && here?.parentElement) || nav.querySelector(".md-nav__list");
+      const all = Object.assign(make("button", "", words("Show all pages")), { type: "button" });
+      all.addEventListener("click", () => choose(null));
+      const labs = make("ul", "md-nav__list", entry([path.title, path.page]), ...path.labs.map(entry));
+      list.prepend(make("li", "on-path", labs, all));
+    }
+    for (const button of document.querySelectorAll("button[data-choose]")) button.ariaPressed = path?.page === button.dataset.choose;
+  }
+
+  for (const table of document.querySelectorAll(".path[data-path]")) {
+    const below = (link) => link.href.slice(root.length);
+    const page = `${location.href.split("#")[0].slice(root.length)}#${table.dataset.path}`;
+    const labs = [...table.querySelectorAll("td:first-child a")].map((link) => [link.textContent, below(link)]);
+    const title = document.getElementById(table.dataset.path).firstChild.textContent.trim();
+    const button = Object.assign(make("button", "", words("Show this path in the list of pages")), { type: "button" });
+    button.dataset.choose = page;
+    button.addEventListener("click", () => choose(button.ariaPressed === "true" ? null : { title, page, labs }));
+    table.append(make("p", "buttons", button));
+  }
+
+  show();
+}

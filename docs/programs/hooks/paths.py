@@ -1,0 +1,59 @@
+"""`<!-- path: compiler -->` on a page becomes the table of a path: what to read, what to build, and about how long it takes.
+
+`autograder/paths.py` has the labs of each path. When a reader puts a path into the list of pages, `docs/javascripts/paths.js` reads
+the table.
+"""
+
+from __future__ import annotations
+
+import re
+
+from markdown.extensions.toc import slugify
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import Files
+from mkdocs.structure.pages import Page
+
+from autograder import paths
+from autograder.author.build import effort_of
+from autograder.model import Course
+from docs.programs.hooks.languages import plain, words
+
+MARK = re.compile(r"<!-- path: (\w+) -->")
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    return MARK.sub(lambda mark: table(mark[1], config), markdown)
+
+
+def table(path: str, config: MkDocsConfig) -> str:
+    readings = {phase.name: phase.reading for phase in config.extra["phases"]}
+    labs = {lab.path.stem: lab for phase in config.extra["phases"] for lab in phase.labs}
+    heads = (words("lab"), words("read before"), words("time"))
+    lines = [f"| {' | '.join(heads)} |", "|---|---|---|"]
+    for number, sections in paths.sections_of(path).items():
+        lab = labs[Course().find_lab(number).name]
+        said = []
+        for phase in dict.fromkeys(section.phase for section in sections):
+            own = [section for section in sections if section.phase == phase]
+            links = (
+                f"[{plain(readings[phase].said(section.title))}](phases/{phase}/reading.md#{slugify(plain(section.title), '-')})"
+                for section in own
+            )
+            said.append(f"**{phase[:2]}** {' · '.join(links)}")
+        needs = paths.needs_of(Course().find_lab(number))
+        after = words("with the ideas of {}").format(", ".join(needs)) if needs else ""
+        title = f"[{number} {lab.subject}]({lab.page})" + f"<br><small>{after}</small>" * bool(after)
+        lines.append(f"| {title} | {'<br>'.join(said)} | {spoken(minutes(number, sections))} |")
+    whole = sum(minutes(number, sections) for number, sections in paths.sections_of(path).items())
+    lines.append(f"| **{words('together')}** | | **{spoken(whole)}** |")
+    return f'<div class="path" data-path="{path}" markdown>\n\n' + "\n".join(lines) + "\n\n</div>"
+
+
+def minutes(number: str, sections: list[paths.Section]) -> float:
+    """The minutes of a lab's core and of the sections to read before it."""
+    return effort_of(Course().find_lab(number)).minutes[False] + sum(section.minutes for section in sections)
+
+
+def spoken(time: float) -> str:
+    number, _, unit = paths.in_words(time).partition(" ")
+    return f"{number} {words(unit)}"

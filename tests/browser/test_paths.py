@@ -1,0 +1,39 @@
+"""A path that a reader chooses is in the list of pages, until the reader takes it away."""
+
+import pytest
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_a_chosen_path_is_in_the_list_of_pages_until_it_is_taken_away(page, folder, problems, width):
+    page.goto(f"{folder.as_uri()}/paths.html")
+    page.evaluate("localStorage.removeItem('rushlight/path')")
+    page.set_viewport_size({"width": width, "height": 900})
+    page.reload()
+    choose = page.get_by_role("button", name="Show this path in the list of pages").first
+    choose.focus()
+    page.keyboard.press("Enter")
+    assert choose.get_attribute("aria-pressed") == "true"
+    page.evaluate("localStorage.setItem('rushlight/01a_views', JSON.stringify({points: 3, of: 32}))")
+    page.goto(f"{folder.as_uri()}/phases/01_strided/01a_views.html")
+    listed = page.locator(".on-path a")
+    assert listed.first.text_content() == "The compiler" and listed.count() == 8
+    assert page.locator(".on-path [aria-current=page]").text_content().startswith("01a")
+    if width < 1000:
+        page.locator("header label[for=__drawer]").click()
+    assert page.locator(".on-path .kept").inner_text() == "3/32"
+    assert not page.locator(".md-nav--primary .md-nav__link[href$='10_quantization/reading.html']").first.is_visible()
+    page.get_by_role("button", name="Show all pages").click()
+    assert page.locator(".on-path").count() == 0
+    assert page.evaluate("localStorage.getItem('rushlight/path')") is None
+    page.evaluate("localStorage.removeItem('rushlight/01a_views')")
+
+
+@pytest.mark.parametrize(
+    "kept", ["{", "[]", '{"labs": 3}', '{"labs": ["x"]}', '{"title": "<b>", "page": "javascript:1", "labs": []}']
+)
+def test_what_is_no_path_in_the_storage_changes_nothing(page, folder, problems, kept):
+    page.goto(f"{folder.as_uri()}/students.html")
+    page.evaluate("text => localStorage.setItem('rushlight/path', text)", kept)
+    page.reload()
+    assert page.locator(".on-path a").count() == 0 and page.locator(".on-path b").count() == 0
+    page.evaluate("localStorage.removeItem('rushlight/path')")
