@@ -33,6 +33,7 @@ from ..engine.check import find, function_of, is_milestone
 from ..engine.edition import RULES, body_lines
 from ..language import ENGLISH
 from ..model import Course, Lab, digest_of, lab_names, phases
+from ..paths import in_words
 from . import BuildError
 from .errors import error_index
 
@@ -118,11 +119,11 @@ class Effort:
         self.points[self.is_further] += given.get("points", 0)
 
     def in_words(self) -> str:
+        """The time below a lab's title: that of the core in half hours, and that of the further exercises in steps of 5 minutes."""
+        times = in_words(self.minutes[False]), f"{5 * round(self.minutes[True] / 5)} minutes"
         core, further = (
-            f"about {minutes} minutes for {count} {kind}exercise{'s' * (count != 1)} ({worth:g} points)"
-            for minutes, count, worth, kind in zip(
-                self.minutes, self.exercises, self.points, ("", "further "), strict=True
-            )
+            f"about {time} for {count} {kind}exercise{'s' * (count != 1)} ({worth:g} points)"
+            for time, count, worth, kind in zip(times, self.exercises, self.points, ("", "further "), strict=True)
         )
         rest = f", and {further} that your class may leave out" if self.exercises[True] else ""
         apart = "the milestone and the written question" if self.questions else "the milestone"

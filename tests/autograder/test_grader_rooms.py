@@ -19,7 +19,7 @@ KNOWS = {
     "checks": "engine",
     "engine": "course language model checks",
     "notebook": "course language model engine",
-    "author": "course language model engine translation",
+    "author": "course language model engine paths translation",
     "classroom": "course language text model engine author translation",
     "exam": "course language text model engine checks author classroom",
     "cli": "course language text model engine notebook author classroom exam paths translation",
