@@ -27,7 +27,8 @@ _STYLE = f"""{SCHEMES}
 body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem; color: var(--page);
   background: var(--page-b); overflow-wrap: anywhere; }}
 table {{ border-collapse: collapse; font-variant-numeric: tabular-nums; }}
-th, td {{ text-align: left; padding: .25rem 1rem .25rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }}
+th, td {{ text-align: left; overflow-wrap: normal; padding: .25rem 1rem .25rem 0; vertical-align: top;
+  border-bottom: 1px solid var(--line); }}
 .note {{ padding: .6rem 1rem; color: var(--other); background: var(--other-b); }}
 .note.sealed {{ color: var(--pass); background: var(--pass-b); }}
 """
