@@ -223,6 +223,11 @@ class Lab:
         ]
         return {str(check_name(cell)): cell["metadata"]["nbgrader"]["points"] for cell in graded}
 
+    @property
+    def all_points(self) -> float:
+        """The points that a student can get: those of the checks, and those by hand."""
+        return sum(self.points.values()) + self.written_points
+
     @cached_property
     def written_points(self) -> float:
         """The points that an instructor gives: those of the written questions."""

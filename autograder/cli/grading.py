@@ -123,7 +123,7 @@ def print_table(lab: Lab, rows: list[Row]) -> None:
     )
     most = f"{sum(worth.values()):g} points in all, written answers apart"
     if marks:
-        most += f"; the mark is in the gradebook: of {sum(worth.values()) + lab.written_points:g}, with points by hand"
+        most += f"; the mark is in the gradebook: of {lab.all_points:g}, with points by hand"
     out.print(f"\n{legend}; {most}", style="dim")
     out.print("\n[bold]what went wrong[/bold]")
     remarks = Table(box=None, pad_edge=False, show_header=False)

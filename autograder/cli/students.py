@@ -239,7 +239,7 @@ def _print_verdicts(verdicts: dict[str, Verdict], lab: Lab) -> None:
         out.print(f"– {speak('not attempted')}: {', '.join(verdict.check for verdict in untouched)}", style="dim")
     worth, written = lab.points, lab.written_points
     earned = sum(worth[check] for check, verdict in verdicts.items() if verdict.passed and check in worth)
-    points = points_of(earned, sum(worth.values()) + written)
+    points = points_of(earned, lab.all_points)
     more = speak(", {written:g} of them for your written answer", written=written) if written else ""
     out.print(f"\n[bold]{points}[/bold]{more}")
 
@@ -395,7 +395,7 @@ def status(
         worth, done = lab.points, [check for check in lab.points if check in passed[lab]]
         filled = round(20 * len(done) / len(worth))
         bar = f"[green]{'█' * filled}[/green][dim]{'░' * (20 - filled)}[/dim]"
-        earned = f"{sum(worth[check] for check in done):g} / {sum(worth.values()):g}"
+        earned = f"{sum(worth[check] for check in done):g} / {lab.all_points:g}"
         is_begun = lab.work_path.exists()
         table.add_row(lab.name, f"{len(done)} / {len(worth)}", bar, earned, style="" if is_begun else "dim")
     out.print(table)
@@ -446,8 +446,8 @@ def _end_of(lab: Lab, passed: list[str]) -> Iterator[str]:
     from ..engine.check import function_of, short_name
 
     earned = sum(worth for check, worth in lab.points.items() if check in passed)
-    written = f", and up to {lab.written_points:g} for your written answer" if lab.written_points else ""
-    yield f"{lab} is finished: {earned:g} of {sum(lab.points.values()):g} points of checks{written}."
+    by_hand = f"; your written answer adds up to {lab.written_points:g}" if lab.written_points else ""
+    yield f"{lab} is finished: {earned:g} of {lab.all_points:g} points{by_hand}."
     sources = {}
     for exercise in lab.exercises:
         is_of_pytorch = not exercise.startswith("course.")  # such as cases for other functions

@@ -315,7 +315,7 @@ def _standing(verdict: Verdict) -> list:
             pieces = [exercise_of(check) for check in worth if not is_milestone(check)]
             left = {exercise_of(check) for check in worth if check not in done and not is_milestone(check)}
             whole = len({*pieces})
-            points = points_of(sum(worth[check] for check in done), sum(worth.values()) + lab.written_points)
+            points = points_of(sum(worth[check] for check in done), lab.all_points)
             said = speak(
                 "lab {number} in this session: {count} of {whole} exercises · {points}",
                 **{"number": lab.number, "count": whole - len(left), "whole": whole, "points": points},

@@ -223,7 +223,7 @@ def _about(page: Page, config: MkDocsConfig) -> dict:
 def _points(lab: str) -> tuple[dict[str, float], float]:
     """The points of each check of a lab, and of all of the lab, with those that a person gives."""
     about = Lab(lab)
-    return about.points, sum(about.points.values()) + about.written_points
+    return about.points, about.all_points
 
 
 def _next(page: Page, config: MkDocsConfig) -> dict:
