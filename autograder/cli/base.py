@@ -68,7 +68,7 @@ class _Commands(click.Group):
 
 
 _SECTIONS = {
-    "Students": ("lab", "check", "status", "board", "run", "pytorch"),
+    "Students": ("lab", "check", "status", "review", "board", "run", "pytorch"),
     "Instructors": ("release", "grade", "watch", "feedback", "marks", "explain", "exam", "oral", "alike"),
     "Administrators of a hub": ("judge",),
     "Authors": ("build", "plant", "record", "mutants", "translate", "docs"),

@@ -34,7 +34,7 @@ from ..engine.edition import RULES
 from ..engine.judge import Judge
 from ..engine.observe import Tree, difference, is_error, result_of, show
 from ..language import language, speak
-from ..model import Lab, Submission
+from ..model import Lab, Submission, read_notebook
 from .paper import Field, Item, Paper, as_paper
 from .trials import (
     CASES,
@@ -709,9 +709,9 @@ def _variants(labs: Sequence[Lab], judge: Judge, draw: random.Random) -> Iterato
             yield from _variants_of(check, judge, draw)
 
 
-def _variants_of(check: Check, judge: Judge, draw: random.Random) -> Iterator[Variant]:
+def _variants_of(check: Check, judge: Judge, draw: random.Random, most: int = VARIANTS) -> Iterator[Variant]:
     if check.is_drawn:
-        known, programs = list[Tree](), _other_programs(check, judge, draw)
+        known, programs = list[Tree](), _other_programs(check, judge, draw, most)
     else:
         names = [name for name in _table(check) if name != "example"]
         known = judge.answers(check, [{"program": name} for name in _table(check)]) if names else []
@@ -725,16 +725,16 @@ def _variants_of(check: Check, judge: Judge, draw: random.Random) -> Iterator[Va
         known.append(answer)
         yield Variant(check.name, check.lab, text, answer)
         made += 1
-        if made == VARIANTS:
+        if made == most:
             return
 
 
-def _other_programs(check: Check, judge: Judge, draw: random.Random) -> Iterator[tuple[str, Tree]]:
+def _other_programs(check: Check, judge: Judge, draw: random.Random, most: int) -> Iterator[tuple[str, Tree]]:
     """Programs of a prediction's grammar that no student has in the lab, and torch's answers. Torch is asked about many of them
     together, because some predictions need ranks."""
     assert check.show is not None
-    sample = draw.sample(range(draws.POOL, 10 * draws.POOL), 2 * VARIANTS)
-    for numbers in (sample[:VARIANTS], sample[VARIANTS:]):
+    sample = draw.sample(range(draws.POOL, 10 * draws.POOL), 2 * most)
+    for numbers in (sample[:most], sample[most:]):
         answers = judge.answers(check, [{"number": number} for number in numbers])
         for number, answer in zip(numbers, answers, strict=True):
             yield check.show(None, number), answer
@@ -829,3 +829,38 @@ def exam_of(
 def exam_in_limits(*given: Any) -> Exam:
     """The same, in a process under limits: the student's text is looked at there."""
     return limited(lambda _: exam_of(*given), given[1])
+
+
+# One item, for a review ----------------------------------------------------------------------------------------------
+
+
+class _OneFunction(Material):
+    """One function of a student, and nothing else, to be asked about."""
+
+    def __init__(self, lab: Lab, exercise: str, seed: int):
+        checks = {name: check for name, check in checks_of(lab).items() if name == exercise}
+        self.labs, self.seed, self.known, self.checks = [lab], seed, Cases(seed), {lab.name: checks}
+        self.ways, self.variants = [set()], []
+
+
+def change_of(lab: Lab, exercise: str, isolated: bool, seed: int) -> Exam | None:
+    """An exam of one item: what a student's function in `work/` gives with one change, or in which cases it is then wrong. None if
+    the function is not right, or if it has no such item."""
+    material = _OneFunction(lab, exercise, seed)
+    cells = {lab.name: cells_of_file(lab, read_notebook(lab.work_path))}
+    drawing = Drawing(material, cells, isolated, random.Random(seed))
+    if not material.checks[lab.name] or not drawing.function(lab, exercise).is_own:
+        return None
+    with suppress(LookupError):
+        return _of_one_item(*drawing.item(RESULTS, 1))
+    return None
+
+
+def prediction_of(check: str, seed: int) -> Exam | None:
+    """An exam of one item: a prediction of a lab, for a program that no student has there. None if no answer can be written."""
+    variant = next(_variants_of(find(check), Judge(seed), random.Random(seed), 4), None)
+    return _of_one_item(*_prediction("1", variant)) if variant else None
+
+
+def _of_one_item(item: Item, key: Key) -> Exam:
+    return Exam(Paper("", "", "", 0, language(), [item], ""), {item.key: key})

@@ -1,0 +1,212 @@
+"""What a student reviews, and when it is due again: the questions of the readings, a schedule, and the file that keeps it.
+
+The schedule is SM-2 (P. A. Woźniak, 1990). `docs/javascripts/review.js` has the same rule for the page *Review*, with the same ids
+of the questions. Nothing here imports the framework, torch or nbformat.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+import re
+import unicodedata
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import date, timedelta
+from pathlib import Path
+
+from .course import READINGS, WORK, replacing
+from .language import ENGLISH, FOLDER, language, messages
+from .model import Course, Lab, Unreadable, exercise_name, phases, read_notebook
+
+# The schedule --------------------------------------------------------------------------------------------------------
+
+AGAIN, HARD, GOOD, EASY = 1, 2, 3, 4  # how an answer was: SM-2's qualities 2 to 5
+LEAST_EASE = 130
+
+
+@dataclass(frozen=True)
+class Card:
+    """When something is due, and how it was answered before."""
+
+    passed: int = 0  # answers since the last one that was AGAIN
+    ease: int = 250  # the growth of the interval, in hundredths
+    days: int = 0  # the interval
+    due: str = ""  # a date such as 2027-03-15
+
+    @property
+    def answered(self) -> str:
+        """The date of the last answer."""
+        return later(self.due, -self.days)
+
+
+def later(day: str, days: int) -> str:
+    return (date.fromisoformat(day) + timedelta(days)).isoformat()
+
+
+def scheduled(card: Card, grade: int, today: str) -> Card:
+    """The card after an answer. All numbers are whole, so that two languages round alike."""
+    if grade == AGAIN:
+        return Card(0, card.ease, 1, later(today, 1))
+    missing = EASY - grade
+    ease = max(card.ease + 10 - missing * (8 + 2 * missing), LEAST_EASE)
+    days = (1, 6, -(-card.days * ease // 100))[min(card.passed, 2)]
+    return Card(card.passed + 1, ease, days, later(today, days))
+
+
+def todays(deck: Sequence[str], cards: Mapping[str, Card], today: str, most: int) -> list[str]:
+    """What is left to ask today, of at most so many a day: first what is due, the longest due first, then what is new."""
+    due = sorted(
+        (name for name in deck if name in cards and cards[name].due <= today), key=lambda name: cards[name].due
+    )
+    new = [name for name in deck if name not in cards]
+    done = sum(card.answered == today for card in cards.values())
+    return [*due, *new][: max(most - done, 0)]
+
+
+# The file ------------------------------------------------------------------------------------------------------------
+
+VERSION = 1
+
+
+def path_of_cards() -> Path:
+    return WORK / "review.json"
+
+
+def read_cards(path: Path) -> dict[str, Card]:
+    """The cards of a file, or none if there is no file. Raises LookupError, and changes nothing, if it is not such a file."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        if data["version"] == VERSION:
+            return {str(name): _card(**card) for name, card in data["cards"].items()}
+        reason = f"it is of version {data['version']!r} of this file, and this course reads version {VERSION}"
+    except FileNotFoundError:
+        return {}
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        reason = f"line {error.lineno}" if isinstance(error, json.JSONDecodeError) else f"{error}"
+    raise LookupError(f"{path} is no record of reviews ({reason}): mend it, or move it away to begin a new one")
+
+
+def _card(passed: int, ease: int, days: int, due: str) -> Card:
+    if not all(type(number) is int and number >= 0 for number in (passed, ease, days)):
+        raise ValueError("a number is not one")
+    return Card(passed, ease, days, date.fromisoformat(due).isoformat())
+
+
+def keep_card(path: Path, name: str, card: Card) -> None:
+    """Write a card into the file beside the others that are there by now. Raises LookupError."""
+    cards = read_cards(path) | {name: card}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps({"version": VERSION, "cards": {name: asdict(card) for name, card in cards.items()}}, indent=1)
+    with replacing(path) as part:
+        part.write_text(text + "\n", encoding="utf-8")
+
+
+# What is asked -------------------------------------------------------------------------------------------------------
+
+QUESTION, PREDICTION, CHANGE = "question", "prediction", "change"
+PREDICTIONS = "course.predictions."  # the module of these exercises
+IN_TURN = (QUESTION, QUESTION, QUESTION, PREDICTION, CHANGE)  # of what is new, while there is any
+
+PART = re.compile(
+    r"^(?P<fence>`{3,}).*?^(?P=fence)`*$"
+    r"|^##+ (?P<heading>[^\n]+)$"
+    r"|^(?P<label>\*\*\w+ yourself\.\*\*) (?P<question>.+?)\n\n<details><summary>Answer</summary>\n\n(?P<answer>.+?)\n\n</details>",
+    re.MULTILINE | re.DOTALL,
+)
+LABEL = re.compile(r"\A\*\*[^*]+\*\* ")
+LINK = re.compile(r"\[([^]]*)\]\([^)]*\)")
+UNWRITTEN = "raise NotImplementedError()"  # the last line of an exercise as the lab has it
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Something that can be asked. A question has its text and its answer, which are Markdown."""
+
+    name: str  # in the file
+    kind: str
+    phase: str  # `01`
+    place: str  # the section of the reading, or the exercise
+    text: str = ""
+    answer: str = ""
+
+    @property
+    def lab(self) -> str:
+        """`01a` of what is about a lab."""
+        return self.name.partition("/")[0]
+
+
+def questions(phase: str) -> list[Asked]:
+    """The questions *Test yourself* of a reading, such as that of `01_strided`, in the language that is spoken."""
+    text, spoken = (READINGS / phase / "reading.md").read_text(encoding="utf-8"), language()
+    known = messages(FOLDER / spoken / "phases" / f"{phase}.po") if spoken != ENGLISH else {}
+
+    def said(markdown: str) -> str:
+        paragraphs = (" ".join(each.split("\n")) for each in markdown.split("\n\n"))
+        return LINK.sub(r"\1", "\n\n".join(known.get(each, each) for each in paragraphs))
+
+    found: dict[str, Asked] = {}
+    heading = ""
+    for part in PART.finditer(text):
+        heading = part["heading"] or heading
+        if part["question"]:
+            name = named(phase[:2], _slug(heading), found)
+            asked = LABEL.sub("", said(f"{part['label']} {part['question']}"))
+            place = re.sub(r"[`*]", "", said(heading))
+            found[name] = Asked(name, QUESTION, phase[:2], place, asked, said(part["answer"]))
+    return [*found.values()]
+
+
+def named(phase: str, anchor: str, others: Collection[str]) -> str:
+    """The name of a question, of its phase and its section. A second one of a section has a number."""
+    names = [f"{phase}/{anchor}", *(f"{phase}/{anchor}-{number}" for number in range(2, 99))]
+    return next(name for name in names if name not in others)
+
+
+def _slug(heading: str) -> str:
+    """The anchor of a heading on the site."""
+    plain = unicodedata.normalize("NFKD", re.sub(r"[`*]", "", heading)).encode("ascii", "ignore").decode()
+    return re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", plain).strip().lower())
+
+
+def written(lab: Lab) -> list[str]:
+    """The exercises of a lab that have a body in the student's copy. Empty if there is none that can be read."""
+    try:
+        cells = json.loads(read_notebook(lab.work_path))["cells"]
+        sources = [(exercise_name(cell), "".join(cell["source"])) for cell in cells]
+    except (OSError, Unreadable, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return []
+    return [name for name, source in sources if name and not source.rstrip().endswith(UNWRITTEN)]
+
+
+def deck(wanted: Collection[str], course: Course, runs: bool, today: str) -> list[Asked]:
+    """All that can be asked, in the order in which it is asked for the first time.
+
+    It is about the phases that are `wanted`, or else about those with an exercise that is written. Predictions and changes are
+    about such exercises alone, and need torch, which `runs`.
+    """
+    begun = {lab: names for lab in course.released_labs() if (names := written(lab))}
+    numbers = {*wanted} or {lab.phase for lab in begun}
+    of_kind: dict[str, list[Asked]] = {QUESTION: [], PREDICTION: [], CHANGE: []}
+    for phase in phases():
+        of_kind[QUESTION] += questions(phase) if phase[:2] in numbers else []
+    for lab, names in begun.items() if runs else ():
+        drawn = _drawn(lab)
+        for name in names if lab.phase in numbers else ():
+            kind = PREDICTION if name in drawn else "" if name.startswith(PREDICTIONS) else CHANGE
+            if kind:
+                of_kind[kind].append(Asked(f"{lab.number}/{name}", kind, lab.phase, name.rpartition(".")[2]))
+    for kind in (PREDICTION, CHANGE):  # not all of them can be asked about, and each day begins with others
+        random.Random(f"{today} {kind}").shuffle(of_kind[kind])
+    left, found = {kind: iter(some) for kind, some in of_kind.items()}, list[Asked]()
+    kinds = itertools.cycle(IN_TURN)
+    while len(found) < sum(map(len, of_kind.values())):
+        found += itertools.islice(left[next(kinds)], 1)
+    return found
+
+
+def _drawn(lab: Lab) -> set[str]:
+    """The predictions of a lab whose programs are drawn."""
+    cells = [(exercise_name(cell) or "", "".join(cell["source"])) for cell in lab.released["cells"]]
+    return {name for name, source in cells if f'draws.programs("{name.removeprefix(PREDICTIONS)}"' in source}

@@ -1,0 +1,213 @@
+"""`rushlight review`: what is asked, when it is asked again, and the file that keeps it."""
+
+import io
+import json
+import os
+import pty
+import re
+import shutil
+import subprocess
+import sys
+from datetime import date, timedelta
+
+import pytest
+
+from autograder import cli, deck, model
+from autograder.cli import review
+from autograder.deck import AGAIN, EASY, GOOD, HARD, Card
+from autograder.exam.draw import change_of, prediction_of
+from autograder.exam.marking import mark
+from autograder.model import Course, phases
+
+TODAY = date.today().isoformat()
+
+
+@pytest.mark.parametrize(
+    ("grades", "days"),
+    [
+        ([GOOD] * 6, [1, 6, 15, 38, 95, 238]),  # with SM-2's first factor, 2.5
+        ([EASY] * 4, [1, 6, 17, 50]),  # 2.6, 2.7, 2.8, 2.9
+        ([HARD] * 4, [1, 6, 13, 26]),  # 2.36, 2.22, 2.08, 1.94
+        ([HARD] * 10, [1, 6, 13, 26, 47, 79, 121, 167, 218, 284]),  # and 1.3 in the end
+        ([GOOD, GOOD, AGAIN, GOOD, GOOD, GOOD], [1, 6, 1, 1, 6, 15]),
+    ],
+)
+def test_intervals_are_those_of_sm_2(grades, days):
+    card, found = Card(), []
+    for grade in grades:
+        card = deck.scheduled(card, grade, card.due or TODAY)
+        found.append(card.days)
+    assert found == days
+    assert card.due == (date.fromisoformat(TODAY) + timedelta(sum(days))).isoformat()
+
+
+def test_what_was_due_first_is_asked_first_then_what_is_new_and_no_more_than_so_many_a_day():
+    names = ["new", "today", "later", "long ago", "also new"]
+    due = {"today": "2027-03-15", "later": "2027-03-16", "long ago": "2027-03-01"}
+    cards = {name: Card(1, 250, 1, day) for name, day in due.items()}
+    assert deck.todays(names, cards, "2027-03-15", 4) == ["long ago", "today", "new"]  # "later" was answered today
+    assert deck.todays(names, cards, "2027-03-15", 2) == ["long ago"]
+    assert deck.todays(names, cards, "2027-03-16", 5) == ["long ago", "today", "later", "new", "also new"]
+
+
+def test_every_folded_answer_of_a_reading_is_that_of_a_question_with_a_name_of_its_own():
+    found = {phase: deck.questions(phase) for phase in phases()}
+    for phase, questions in found.items():
+        text = (deck.READINGS / phase / "reading.md").read_text(encoding="utf-8")
+        assert len(questions) == text.count("<details>"), phase
+        assert all(each.text and each.answer and "**" not in each.text for each in questions)
+    every = [each.name for questions in found.values() for each in questions]
+    assert len({*every}) == len(every) >= 276
+
+
+def test_questions_are_in_the_language_that_is_spoken(monkeypatch):
+    english = deck.questions("01_strided")
+    monkeypatch.setenv("LANGUAGE", "es")
+    spanish = deck.questions("01_strided")
+    assert [each.name for each in spanish] == [each.name for each in english]
+    assert all(one.text != other.text and one.answer != other.answer for one, other in zip(spanish, english))
+
+
+# The file ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def work(tmp_path, monkeypatch, root):
+    """A folder of work in which lab 01a is finished."""
+    monkeypatch.setattr(deck, "WORK", tmp_path)
+    monkeypatch.setattr(model.folders, "WORK", tmp_path)
+    shutil.copytree(root / "solutions" / "01a_views", tmp_path / "01a_views")
+    return tmp_path
+
+
+def rushlight(monkeypatch, capsys, *arguments, typed=""):
+    """What the command prints with this input. Without torch, so that it asks questions of the readings alone."""
+    monkeypatch.setattr(review.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(sys, "argv", ["rushlight", "review", *arguments])
+    monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    return "".join(capsys.readouterr()) + (ended.value.code if isinstance(ended.value.code, str) else "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"version": 1, "cards": {\n',
+        "[]",
+        '{"version": 2, "cards": {}}',
+        '{"version": 1, "cards": {"01/x": {"passed": 1, "ease": 250, "days": 1, "due": "soon"}}}',
+        '{"version": 1, "cards": {"01/x": {"passed": true, "ease": 250, "days": 1, "due": "2027-03-15"}}}',
+        '{"version": 1, "cards": {"01/x": {"passed": 1}}}',
+    ],
+)
+def test_a_broken_file_is_one_line_and_stays_as_it_is(work, monkeypatch, capsys, text):
+    (work / "review.json").write_text(text)
+    said = rushlight(monkeypatch, capsys, typed="x\n3\n")
+    assert "review.json is no record of reviews" in said and len(said.strip().splitlines()) == 1
+    assert (work / "review.json").read_text() == text
+
+
+def test_the_answers_of_two_sessions_at_once_are_both_kept(tmp_path):
+    path = tmp_path / "review.json"
+    cards = {name: deck.scheduled(Card(), GOOD, TODAY) for name in ("01/one", "01/other")}
+    for name, card in cards.items():
+        deck.keep_card(path, name, card)
+    assert deck.read_cards(path) == cards
+    assert [*tmp_path.iterdir()] == [path]
+
+
+# The command ---------------------------------------------------------------------------------------------------------
+
+
+def test_five_questions_are_asked_and_come_again(work, monkeypatch, capsys):
+    said = rushlight(monkeypatch, capsys, typed="mine\n3\n\nwhat\n1\nmine\neasy\n\n2\nmine\n4\nmore\n1\n")
+    first = deck.questions("01_strided")[0]
+    assert said.index(first.text[:40]) < said.index("> mine") < said.index(first.answer[:40])
+    assert said.count("It comes again on") == 5
+    assert "Today: none is left." in said and "Tomorrow: 5, of which 5 come again." in said
+    cards = json.loads((work / "review.json").read_text())["cards"]
+    assert [card["passed"] for card in cards.values()] == [1, 0, 1, 1, 1]
+    assert "Today: none is left." in rushlight(monkeypatch, capsys, typed="mine\n3\n")
+    assert "Today: 5, of which 0 come again." in rushlight(monkeypatch, capsys, "--count", "10", "--list")
+
+
+def test_input_that_ends_keeps_what_was_answered_and_says_what_is_left(work, monkeypatch, capsys):
+    said = rushlight(monkeypatch, capsys, typed="mine\n3\nmine\n")
+    assert "Today: 4, of which 0 come again." in said
+    assert len(json.loads((work / "review.json").read_text())["cards"]) == 1
+
+
+def test_what_is_due_is_listed_by_its_section(work, monkeypatch, capsys):
+    name = deck.questions("01_strided")[3].name
+    deck.keep_card(work / "review.json", name, Card(1, 250, 1, "2026-01-01"))
+    first, *others = rushlight(monkeypatch, capsys, "--list").splitlines()
+    assert re.fullmatch(r"01 +Contiguity, and the sizes 0 and 1 +reading +due since 2026-01-01", first.strip())
+    assert len([line for line in others if line.rstrip().endswith("new")]) == 4
+
+
+@pytest.mark.parametrize("number", ["3", "03", "03_kernels"])
+def test_a_phase_that_is_named_is_asked_about_without_work(work, monkeypatch, capsys, number):
+    shutil.rmtree(work / "01a_views")
+    assert "`rushlight lab 01a` begins one" in rushlight(monkeypatch, capsys)
+    lines = rushlight(monkeypatch, capsys, "--phase", number, "--list").splitlines()
+    assert [line[:2] for line in lines[:5]] == ["03"] * 5
+
+
+def test_a_phase_that_is_not_there_is_one_line_with_those_that_are(work, monkeypatch, capsys):
+    assert "there is no phase '01_stirded'; did you mean 01_strided?" in rushlight(
+        monkeypatch, capsys, "--phase", "01_stirded"
+    )
+
+
+def test_it_runs_on_a_terminal_and_loads_no_torch(work, root):
+    """Ctrl-D after the first answer."""
+    source = f"""
+import pathlib, sys
+from autograder import course
+course.WORK = pathlib.Path({str(work)!r})
+from autograder.cli import app
+app.main(["review"], prog_name="rushlight", standalone_mode=False)
+assert not {{"torch", "rushlight", "nbformat", "numpy"}} & {{*sys.modules}}
+"""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen([sys.executable, "-c", source], cwd=root, stdin=theirs, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    said = ""
+
+    def until(text):
+        nonlocal said
+        while text not in said:
+            said += os.read(ours, 1000).decode()
+
+    for prompt, typed in (("> ", b"mine\n"), ("4 easy: ", b"2\n"), ("2 of 5", b""), ("> ", b"\x04")):
+        until(prompt)
+        os.write(ours, typed)
+        said = said[said.index(prompt) + len(prompt) :]
+    until("Tomorrow: 5, of which 1 come again.")
+    assert process.wait() == 0
+    os.close(ours)
+
+
+# What torch marks ----------------------------------------------------------------------------------------------------
+
+
+def test_a_change_of_ones_own_function_and_a_new_program_are_drawn_and_marked(work):
+    lab = Course().find_released("01a")
+    for exam in (
+        change_of(lab, "aten.strided.contiguous_strides", False, 3),
+        prediction_of("course.predictions.view_or_copy", 3),
+    ):
+        (item,), (key,) = exam.paper.items, exam.keys.values()
+        right = {each.key: str(answer) for each, answer in zip(item.fields, key.expected, strict=True)}
+        assert all(mark(exam, right).earned.values())
+        assert not any(mark(exam, dict.fromkeys(right, "0")).earned.values())
+
+
+def test_a_function_that_is_not_right_is_not_asked_about(work):
+    lab, path = Course().find_released("01a"), work / "01a_views" / "01a_views.ipynb"
+    nb = json.loads(path.read_text())
+    cell = next(cell for cell in nb["cells"] if model.exercise_name(cell) == "aten.strided.contiguous_strides")
+    cell["source"] = "@exercise(rl.strided)\ndef contiguous_strides(sizes):\n    return sizes"
+    path.write_text(json.dumps(nb))
+    assert change_of(lab, "aten.strided.contiguous_strides", False, 3) is None
