@@ -1,0 +1,176 @@
+// Review: the questions of the readings, five a day, each again when it is due. The dates stay in this browser.
+
+// SM-2, as `autograder/deck.py` has it. A card is {passed, ease, days, due}, and `due` a date such as 2027-03-15.
+const spaced = (() => {
+  const KEY = "rushlight/review", AGAIN = 1, EASY = 4, LEAST_EASE = 130;
+  const later = (day, days) => new Date(Date.parse(day) + days * 864e5).toISOString().slice(0, 10);
+
+  function scheduled({ passed, ease, days } = { passed: 0, ease: 250, days: 0 }, grade, today) {
+    if (grade === AGAIN) return { passed: 0, ease, days: 1, due: later(today, 1) };
+    const missing = EASY - grade;
+    ease = Math.max(ease + 10 - missing * (8 + 2 * missing), LEAST_EASE);
+    days = [1, 6, Math.ceil((days * ease) / 100)][Math.min(passed, 2)];
+    return { passed: passed + 1, ease, days, due: later(today, days) };
+  }
+
+  // What is left to ask today: first what is due, the longest due first, then what is new.
+  function todays(names, cards, today, most) {
+    const due = names.filter((name) => cards[name]?.due <= today);
+    due.sort((one, other) => (cards[one].due < cards[other].due ? -1 : cards[one].due > cards[other].due));
+    const done = Object.values(cards).filter((card) => later(card.due, -card.days) === today).length;
+    return [...due, ...names.filter((name) => !cards[name])].slice(0, Math.max(most - done, 0));
+  }
+
+  function today() {
+    const now = new Date();
+    return new Date(now - now.getTimezoneOffset() * 6e4).toISOString().slice(0, 10);
+  }
+
+  // The phases with a lab, or a reading, of which the browser keeps something.
+  const begun = () => {
+    const numbers = Object.keys(localStorage).flatMap((key) => key.match(/^rushlight\/(?:read )?(\d\d)[a-z]?_/)?.[1] ?? []);
+    return [...new Set(numbers)].sort();
+  };
+
+  let kept = {}; // in the page too, because a browser may keep nothing
+
+  function read() {
+    let phases = [];
+    try {
+      kept = JSON.parse(localStorage.getItem(KEY)) ?? {};
+      phases = begun();
+    } catch {
+      // what the page knows
+    }
+    return { cards: {}, phases, ...kept };
+  }
+
+  function write(changed) {
+    kept = { ...kept, ...changed };
+    try {
+      localStorage.setItem(KEY, JSON.stringify(kept));
+    } catch {
+      // it is asked all the same
+    }
+  }
+
+  return { MOST: 5, later, read, scheduled, today, todays, write };
+})();
+
+// Home: how many are due.
+for (const place of document.querySelectorAll("[data-due]")) {
+  const counts = JSON.parse(place.dataset.due), { cards, phases } = spaced.read();
+  const names = phases.flatMap((phase) => {
+    const known = Object.keys(cards).filter((name) => name.startsWith(`${phase}/`));
+    return [...known, ...Array.from({ length: counts[phase] - known.length }, (_, number) => `${phase} ${number}`)];
+  });
+  const { length } = spaced.todays(names, cards, spaced.today(), spaced.MOST);
+  if (!length) continue;
+  const text = words("Review: {} due today", length);
+  place.replaceChildren(Object.assign(document.createElement("a"), { href: "review.html", textContent: text }));
+}
+
+// The page.
+for (const place of document.querySelectorAll("[data-review]")) {
+  const phases = JSON.parse(document.getElementById("questions").textContent);
+  const questions = new Map(phases.flatMap((phase) => phase.questions.map((each) => [each.name, each])));
+  const grades = [words("again"), words("hard"), words("good"), words("easy")];
+  let most = spaced.MOST, name, total;
+
+  const make = (tag, given = {}, ...inside) => {
+    const made = Object.assign(document.createElement(tag), given);
+    made.append(...inside);
+    return made;
+  };
+  const button = (className, ...inside) => make("button", { type: "button", className }, ...inside);
+  const days = (count) => (count === 1 ? words("tomorrow") : words("in {} days", count));
+
+  const choice = make("details", { className: "folded" });
+  const where = make("p", { className: "where" });
+  const question = make("div", { className: "question", tabIndex: -1 });
+  const answer = make("div", { className: "answer", tabIndex: -1 });
+  const bar = make("div", { className: "thumb" });
+  place.replaceChildren(choice, where, question, answer, bar);
+
+  function left(day = spaced.today()) {
+    const { cards, phases: chosen } = spaced.read();
+    const names = [...questions.keys()].filter((each) => chosen.includes(each.slice(0, 2)));
+    return spaced.todays(names, cards, day, most);
+  }
+
+  function choose() {
+    const { phases: chosen } = spaced.read();
+    const of = (phase) => {
+      const box = make("input", { type: "checkbox", value: phase.number, checked: chosen.includes(phase.number) });
+      return make("label", {}, box, ` ${phase.title}`);
+    };
+    const said = chosen.length ? words("Phases: {}", chosen.join(", ")) : words("Choose the phases that you have read");
+    choice.replaceChildren(make("summary", { textContent: said }), ...phases.map(of));
+    choice.open ||= !chosen.length;
+  }
+
+  choice.addEventListener("change", () => {
+    spaced.write({ phases: [...choice.querySelectorAll("input:checked")].map((box) => box.value) });
+    choice.firstChild.textContent = words("Phases: {}", spaced.read().phases.join(", "));
+    begin();
+  });
+
+  function begin() {
+    total = left().length;
+    ask();
+  }
+
+  function ask() {
+    const names = left();
+    [name] = names;
+    answer.hidden = true;
+    if (!name) return end();
+    const { place: section, question: text, lang = "" } = questions.get(name);
+    where.innerHTML = `${words("{0} of {1}", total - names.length + 1, total)} · ${name.slice(0, 2)} · ${section}`;
+    question.innerHTML = text;
+    question.lang = answer.lang = lang;
+    const show = button("main", words("Show the answer"));
+    show.addEventListener("click", reveal);
+    bar.replaceChildren(show);
+  }
+
+  function reveal() {
+    answer.innerHTML = questions.get(name).answer;
+    answer.hidden = false;
+    const card = spaced.read().cards[name];
+    const of = (word, at) => {
+      const made = button("", make("b", { textContent: word }), make("small", { textContent: days(spaced.scheduled(card, at + 1, spaced.today()).days) }));
+      made.addEventListener("click", () => mark(at + 1));
+      return made;
+    };
+    bar.replaceChildren(...grades.map(of));
+    answer.focus({ preventScroll: true });
+  }
+
+  function mark(grade) {
+    const { cards } = spaced.read();
+    spaced.write({ cards: { ...cards, [name]: spaced.scheduled(cards[name], grade, spaced.today()) } });
+    ask();
+    question.focus({ preventScroll: true });
+  }
+
+  function end() {
+    const { cards, phases: chosen } = spaced.read();
+    const tomorrow = left(spaced.later(spaced.today(), 1));
+    const again = tomorrow.filter((each) => cards[each]).length;
+    where.replaceChildren();
+    question.textContent = chosen.length ? `${words("Nothing is left for today.")} ${words("Tomorrow: {0}, of which {1} come again.", tomorrow.length, again)}` : "";
+    const more = button("", words("Five more"));
+    more.addEventListener("click", () => ((most += spaced.MOST), begin()));
+    bar.replaceChildren(...(chosen.length ? [more] : []));
+  }
+
+  addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("a, button, input, summary, textarea")) return;
+    if (event.key === "Enter" && name && answer.hidden) reveal();
+    else if (event.key in { 1: 0, 2: 0, 3: 0, 4: 0 } && name && !answer.hidden) mark(+event.key);
+  });
+
+  choose();
+  begin();
+}

@@ -1,0 +1,135 @@
+"""The page *Review*: the questions of the readings, each asked again when it is due."""
+
+import random
+import re
+from html import unescape
+
+import pytest
+
+from autograder import deck
+from autograder.deck import Card
+from autograder.model import phases
+
+KEPT = "JSON.parse(localStorage.getItem('rushlight/review'))"
+START = "2027-01-30"
+
+
+@pytest.fixture
+def review(page, served):
+    """The page of a browser that has begun lab 01a."""
+    page.goto(f"{served}/review.html")
+    page.evaluate("localStorage.clear(); localStorage.setItem('rushlight/01a_views', '{}')")
+    page.reload()
+    yield page
+    page.evaluate("localStorage.clear()")
+
+
+def test_the_page_and_the_command_have_one_schedule(page, served):
+    page.goto(f"{served}/review.html")
+    draw = random.Random(0)
+    answers = [draw.choices((1, 2, 3, 4), (1, 2, 4, 2), k=14) for _ in range(100)]
+    cards = page.evaluate(
+        """([answers, start]) => answers.map((grades) => {
+            const cards = [];
+            for (const grade of grades) cards.push(spaced.scheduled(cards.at(-1), grade, cards.at(-1)?.due ?? start));
+            return cards;
+        })""",
+        [answers, START],
+    )
+    for grades, found in zip(answers, cards, strict=True):
+        card = Card()
+        for grade, other in zip(grades, found, strict=True):
+            card = deck.scheduled(card, grade, card.due or START)
+            assert Card(**other) == card
+    for number in range(20):
+        known = {
+            f"{place}": Card(1, 250, days := draw.randint(1, 3), deck.later(START, days - draw.randint(0, 4)))
+            for place in range(9)
+        }
+        names, most = [*map(str, draw.sample(range(14), 12))], draw.randint(3, 9)
+        given = [names, {name: vars(card) for name, card in known.items()}, START, most]
+        assert page.evaluate("(given) => spaced.todays(...given)", given) == deck.todays(names, known, START, most), (
+            number
+        )
+
+
+def letters(text):
+    return re.sub(r"[\s`*\\]", "", text)
+
+
+def test_it_has_the_questions_of_the_readings_by_the_names_that_the_command_has(page, served, whole):
+    page.goto(f"{served}/review.html")
+    text = "JSON.parse(document.getElementById('questions').textContent)"
+    questions = page.evaluate(f"{text}.flatMap((phase) => phase.questions)")
+    every = [each for phase in phases() for each in deck.questions(phase)]
+    names = [each["name"] for each in questions]
+    assert whole or {*names} > {each.name for each in every if each.phase == "01"}  # a test's site lacks most readings
+    every = [each for each in every if whole or each.name in names]
+    assert names == [each.name for each in every]
+    for found, known in zip(questions, every):
+        for html, markdown in (found["question"], known.text), (found["answer"], known.answer):
+            assert letters(unescape(re.sub("<[^>]+>", "", html))) == letters(markdown)
+    for each in questions[::9]:
+        assert page.request.get(f"{served}/{each['place'].split(chr(34))[1]}").ok
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_five_questions_are_asked_by_keyboard_or_thumb_and_come_again(review, served, width):
+    review.set_viewport_size({"width": width, "height": 800})
+    place = review.locator("[data-review]")
+    first = place.locator(".question").inner_text()
+    assert place.get_by_text("1 of 5").is_visible() and not place.locator(".answer").is_visible()
+    review.keyboard.press("3")  # which is no answer yet
+    review.keyboard.press("Enter")
+    assert place.locator(".answer").is_visible()
+    review.keyboard.press("1")
+    for word in ("good", "easy", "hard"):
+        place.get_by_role("button", name="Show the answer").click()
+        button = place.get_by_role("button", name=word)
+        box = button.bounding_box()
+        assert box["height"] >= 48 and box["y"] + box["height"] <= 800
+        button.click()
+    assert place.get_by_text("5 of 5").is_visible()
+    review.reload()  # what was answered is kept
+    review.keyboard.press("Enter")
+    review.keyboard.press("4")
+    assert "Nothing is left for today. Tomorrow: 5, of which 5 come again." in place.inner_text()
+    assert [card["passed"] for card in review.evaluate(f"Object.values({KEPT}.cards)")] == [0, 1, 1, 1, 1]
+    review.goto(f"{served}/index.html")
+    assert review.locator("[data-due]").inner_text() == ""
+    review.evaluate(  # a day later
+        f"""() => {{
+            const kept = {KEPT};
+            for (const card of Object.values(kept.cards)) card.due = spaced.later(card.due, -1);
+            localStorage.setItem("rushlight/review", JSON.stringify(kept));
+        }}"""
+    )
+    review.reload()
+    link = review.get_by_role("link", name="Review: 5 due today")
+    link.click()
+    assert place.locator(".question").inner_text() == first
+
+
+def test_phases_are_those_that_were_begun_until_they_are_chosen(review):
+    place = review.locator("[data-review]")
+    assert place.locator("summary").inner_text() == "Phases: 01"
+    review.evaluate("localStorage.setItem('rushlight/read 10_quantization/reading_10b', '{}')")
+    review.reload()
+    assert place.locator("summary").inner_text() == "Phases: 01, 10"
+    place.locator("summary").click()
+    place.get_by_label("01 ").uncheck()
+    assert place.get_by_text("1 of 5 · 10 ·").is_visible()
+    review.evaluate("localStorage.setItem('rushlight/02a_keys', '{}')")
+    review.reload()
+    assert place.locator("summary").inner_text() == "Phases: 10"
+
+
+def test_a_browser_without_work_is_asked_which_phases_it_has_read(page, served, problems):
+    page.goto(f"{served}/review.html")
+    page.evaluate("localStorage.clear()")
+    page.reload()
+    place = page.locator("[data-review]")
+    assert place.locator("details").get_attribute("open") is not None and not place.get_by_role("button").count()
+    place.get_by_label("10 ").check()
+    assert place.get_by_role("button", name="Show the answer").is_visible()
+    page.evaluate("localStorage.clear()")
