@@ -13,19 +13,19 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from .. import deck
-from ..deck import AGAIN, CHANGE, EASY, GOOD, HARD, PREDICTION, QUESTION, Asked, Card
 from ..language import speak, speaking
 from ..model import Course, did_you_mean_lab, phases
 from ..text import printable
+from . import deck
 from .base import app, lang, need, out
+from .deck import AGAIN, CHANGE, EASY, GOOD, HARD, PREDICTION, QUESTION, Asked, Card
 from .students import _isolated, _no_sandbox
 
 if TYPE_CHECKING:
     from ..exam.draw import Exam
 
 MOST = 5  # a day
-TRIED = 3  # functions, or predictions, about which nothing can be asked: then none of the others is tried
+TRIED = 6  # functions, or predictions, about which nothing can be asked: then none of the others is tried
 CODE = r"`[^`]+`"
 
 
@@ -152,9 +152,11 @@ class _Session:
             return _own_grade()
         from ..engine.observe import GradingError
 
+        if not self.failed[asked.kind]:
+            said = {PREDICTION: speak("drawing a program ..."), CHANGE: speak("changing a function of yours ...")}
+            out.print(said[asked.kind], style="dim", markup=False)
         try:
-            with out.status(speak("drawing a question about {name}", name=asked.place)):
-                exam = self.drawn(asked)
+            exam = self.drawn(asked)
         except GradingError as error:  # there is no sandbox
             out.print(speak(str(error)), markup=False)
             self.failed[asked.kind] = TRIED

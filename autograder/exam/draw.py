@@ -834,6 +834,9 @@ def exam_in_limits(*given: Any) -> Exam:
 # One item, for a review ----------------------------------------------------------------------------------------------
 
 
+ONE_SECONDS = 15.0  # of own time for what is tried of the function
+
+
 class _OneFunction(Material):
     """One function of a student, and nothing else, to be asked about."""
 
@@ -849,6 +852,7 @@ def change_of(lab: Lab, exercise: str, isolated: bool, seed: int) -> Exam | None
     material = _OneFunction(lab, exercise, seed)
     cells = {lab.name: cells_of_file(lab, read_notebook(lab.work_path))}
     drawing = Drawing(material, cells, isolated, random.Random(seed))
+    drawing.allowance.left = ONE_SECONDS
     if not material.checks[lab.name] or not drawing.function(lab, exercise).is_own:
         return None
     with suppress(LookupError):

@@ -1,6 +1,6 @@
 // Review: the questions of the readings, five a day, each again when it is due. The dates stay in this browser.
 
-// SM-2, as `autograder/deck.py` has it. A card is {passed, ease, days, due}, and `due` a date such as 2027-03-15.
+// SM-2, as `autograder/cli/deck.py` has it. A card is {passed, ease, days, due}, and `due` a date such as 2027-03-15.
 const spaced = (() => {
   const KEY = "rushlight/review", AGAIN = 1, EASY = 4, LEAST_EASE = 130;
   const later = (day, days) => new Date(Date.parse(day) + days * 864e5).toISOString().slice(0, 10);

@@ -12,9 +12,9 @@ from datetime import date, timedelta
 
 import pytest
 
-from autograder import cli, deck, model
-from autograder.cli import review
-from autograder.deck import AGAIN, EASY, GOOD, HARD, Card
+from autograder import cli, model
+from autograder.cli import deck, review
+from autograder.cli.deck import AGAIN, EASY, GOOD, HARD, Card
 from autograder.exam.draw import change_of, prediction_of
 from autograder.exam.marking import mark
 from autograder.model import Course, phases

@@ -6,8 +6,8 @@ from html import unescape
 
 import pytest
 
-from autograder import deck
-from autograder.deck import Card
+from autograder.cli import deck
+from autograder.cli.deck import Card
 from autograder.model import phases
 
 KEPT = "JSON.parse(localStorage.getItem('rushlight/review'))"

@@ -1,7 +1,7 @@
 """The questions of the readings, for the page *Review*, and their numbers for home.
 
 A question is a paragraph *Test yourself* with the answer below it, in the HTML of the reading. Its name has its phase and its
-section, as in `autograder/deck.py`. The questions are JSON in the page, so that a site on the disk has them too.
+section, as in `autograder/cli/deck.py`. The questions are JSON in the page, so that a site on the disk has them too.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import re
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.pages import Page
 
-from autograder.deck import named
+from autograder.cli.deck import named
 from docs.programs.hooks.languages import LANGUAGE
 
 READING = re.compile(r"phases/(\d\d)_\w+/reading\w*\.md")

@@ -16,9 +16,9 @@ from dataclasses import asdict, dataclass
 from datetime import date, timedelta
 from pathlib import Path
 
-from .course import READINGS, WORK, replacing
-from .language import ENGLISH, FOLDER, language, messages
-from .model import Course, Lab, Unreadable, exercise_name, phases, read_notebook
+from ..course import READINGS, WORK, replacing
+from ..language import ENGLISH, FOLDER, language, messages
+from ..model import Course, Lab, Unreadable, exercise_name, phases, read_notebook
 
 # The schedule --------------------------------------------------------------------------------------------------------
 
@@ -107,6 +107,8 @@ def keep_card(path: Path, name: str, card: Card) -> None:
 
 QUESTION, PREDICTION, CHANGE = "question", "prediction", "change"
 PREDICTIONS = "course.predictions."  # the module of these exercises
+# Exercises that are not the body of a function of rushlight: predictions, cases, reviews, the clinic, and programs on torch
+OTHERS = (PREDICTIONS, "clinic.", "contribute.", "course.breaks.", "course.reviews.", "distributed.", "on_torch.")
 IN_TURN = (QUESTION, QUESTION, QUESTION, PREDICTION, CHANGE)  # of what is new, while there is any
 
 PART = re.compile(
@@ -194,7 +196,7 @@ def deck(wanted: Collection[str], course: Course, runs: bool, today: str) -> lis
     for lab, names in begun.items() if runs else ():
         drawn = _drawn(lab)
         for name in names if lab.phase in numbers else ():
-            kind = PREDICTION if name in drawn else "" if name.startswith(PREDICTIONS) else CHANGE
+            kind = PREDICTION if name in drawn else "" if name.startswith(OTHERS) else CHANGE
             if kind:
                 of_kind[kind].append(Asked(f"{lab.number}/{name}", kind, lab.phase, name.rpartition(".")[2]))
     for kind in (PREDICTION, CHANGE):  # not all of them can be asked about, and each day begins with others
