@@ -166,9 +166,9 @@ for (const place of document.querySelectorAll("[data-review]")) {
   }
 
   addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("a, button, input, summary, textarea")) return;
-    if (event.key === "Enter" && name && answer.hidden) reveal();
-    else if (event.key in { 1: 0, 2: 0, 3: 0, 4: 0 } && name && !answer.hidden) mark(+event.key);
+    if (!name || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input")) return;
+    if (event.key === "Enter" && answer.hidden && !event.target.closest("a, button, label, summary")) reveal();
+    else if (/^[1-4]$/.test(event.key) && !answer.hidden) mark(+event.key);
   });
 
   choose();
