@@ -136,11 +136,29 @@ class _Session:
         out.print(speak("It comes again on {day}.", day=card.due), style="dim")
 
     def leave_out(self, asked: Asked) -> None:
-        """For now nothing can be asked about it: a function may not be right yet, or too short."""
+        """Put another of the same kind in the place of one about which nothing can be asked: a function may be wrong, or short."""
         self.failed[asked.kind] += 1
-        for name in [asked.name] if self.failed[asked.kind] < TRIED else [*self.deck]:
-            if self.deck[name].kind == asked.kind:
-                del self.deck[name]
+
+        def stays(each: Asked) -> bool:
+            if each.kind != asked.kind:
+                return True
+            is_tried = each.name != asked.name and self.failed[each.kind] < TRIED
+            return is_tried and (each.kind != CHANGE or each.name in self.changeable)
+
+        place = [*self.deck].index(asked.name)
+        left = [each for each in self.deck.values() if stays(each)]
+        if other := next((each for each in left if each.kind == asked.kind and each.name not in self.cards), None):
+            left.remove(other)
+            left.insert(place, other)
+        self.deck = {each.name: each for each in left}
+
+    @cached_property
+    def changeable(self) -> set[str]:
+        """The functions whose checks have results that can be written down."""
+        from ..exam.trials import checks_of
+
+        labs = {each.lab for each in self.deck.values() if each.kind == CHANGE}
+        return {f"{lab}/{name}" for lab in labs for name in checks_of(self.course.find_released(lab))}
 
     def ask(self, asked: Asked, title: str) -> int:
         """The grade of an answer, or 0 if nothing could be asked."""

@@ -80,9 +80,9 @@ def work(tmp_path, monkeypatch, root):
     return tmp_path
 
 
-def rushlight(monkeypatch, capsys, *arguments, typed=""):
-    """What the command prints with this input. Without torch, so that it asks questions of the readings alone."""
-    monkeypatch.setattr(review.importlib.util, "find_spec", lambda name: None)
+def rushlight(monkeypatch, capsys, *arguments, typed="", torch=None):
+    """What the command prints with this input. Without torch it asks questions of the readings alone."""
+    monkeypatch.setattr(review.importlib.util, "find_spec", lambda name: torch)
     monkeypatch.setattr(sys, "argv", ["rushlight", "review", *arguments])
     monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
     with pytest.raises(SystemExit) as ended:
@@ -187,6 +187,17 @@ assert not {{"torch", "rushlight", "nbformat", "numpy"}} & {{*sys.modules}}
     until("Tomorrow: 5, of which 1 come again.")
     assert process.wait() == 0
     os.close(ours)
+
+
+def test_a_function_about_which_nothing_can_be_asked_is_replaced_by_another_a_few_times(work, monkeypatch, capsys):
+    functions = {f"01a/{name}" for name in Course().find_released("01a").exercises}
+    tried = []
+    monkeypatch.setattr(review._Session, "changeable", functions)
+    monkeypatch.setattr(review._Session, "drawn", lambda session, asked: tried.append(asked.name))
+    said = rushlight(monkeypatch, capsys, typed="mine\n3\n" * 5, torch="here")
+    assert len({*tried}) == len(tried) == review.TRIED and {*tried} <= functions
+    assert said.index("3 of 5") < said.index("changing a function") < said.index("4 of 5")
+    assert "Today: none is left." in said
 
 
 # What torch marks ----------------------------------------------------------------------------------------------------
