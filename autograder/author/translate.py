@@ -39,7 +39,7 @@ CODE = {  # catalogues of what code says, and the files that say it
             for name in ("feedback", "report", "items", "grade", "late", "join", "restore")
         ),
         "autograder/exam/*.py",
-        "autograder/cli/exam.py",
+        *(f"autograder/cli/{name}.py" for name in ("exam", "review", "students")),
     ],
     "hints": ["autograder/checks/**/*.py"],
     "site": [

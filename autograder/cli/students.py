@@ -26,7 +26,7 @@ from rich.text import Text
 from ..course import COURSE, FOR_ASSISTANTS, READINGS, ROOT, cache_folder, replacing, set_environment
 from ..language import ENGLISH, language_of, speak, speaking
 from ..model import Course, Lab, Submission, check_name, lab_names, read_notebook
-from ..paths import core_checks, core_minutes, in_words, labs_of, sections_of
+from ..paths import core_checks, core_minutes, labs_of, sections_of
 from ..text import printable
 from .base import Advance, app, lang, need, out, progress_bar, short
 
@@ -432,22 +432,24 @@ def _end(passed: dict[Lab, list[str]], way: str | None) -> Iterator[str]:
     start = 0 if way or not begun else labs.index(begun[-1])
     following = next((lab for lab in labs[start:] + labs[:start] if lab not in finished), None)
     if following is None:
-        yield f"\nEvery lab {'of the path ' if way else ''}is finished."
+        yield "\n" + (speak("Every lab of the path is finished.") if way else speak("Every lab is finished."))
     elif begun or way:
         todo = [exercise for exercise in following.core if exercise not in _exercises(following, passed[following])]
-        exercise = f", {todo[0]}" if todo and following in begun else ""
-        yield f"\nNext: {following}{exercise}. `rushlight lab {following.number}` opens it."
+        place = f"{following}, {todo[0]}" if todo and following in begun else following
+        yield "\n" + speak("Next: {place}. `rushlight lab {number}` opens it.", place=place, number=following.number)
     if way:
         yield from _about_path(way, passed, following)
 
 
 def _end_of(lab: Lab, passed: list[str]) -> Iterator[str]:
     """A finished lab: its points, and which functions are the student's now, each with its counterpart in PyTorch."""
+    from ..engine.card import points_of
     from ..engine.check import function_of, short_name
 
     earned = sum(worth for check, worth in lab.points.items() if check in passed)
-    by_hand = f"; your written answer adds up to {lab.written_points:g}" if lab.written_points else ""
-    yield f"{lab} is finished: {earned:g} of {lab.all_points:g} points{by_hand}."
+    yield speak("{lab} is finished: {points}.", lab=lab, points=points_of(earned, lab.all_points))
+    if lab.written_points:
+        yield speak("Up to {written:g} more are for your written answer.", written=lab.written_points)
     sources = {}
     for exercise in lab.exercises:
         is_of_pytorch = not exercise.startswith("course.")  # such as cases for other functions
@@ -458,7 +460,7 @@ def _end_of(lab: Lab, passed: list[str]) -> Iterator[str]:
         ):
             sources[short_name(exercise)] = source[1].strip("`")
     if sources:
-        yield "Your code now does the work of these places in PyTorch:"
+        yield speak("Your code now does the work of these places in PyTorch:")
         longest = max(map(len, sources))
         yield from (f"  {name:{longest}}  {source}" for name, source in sources.items())
 
@@ -474,7 +476,7 @@ def _exercises(lab: Lab, passed: list[str]) -> set[str]:
 def _about_path(way: str, passed: dict[Lab, list[str]], following: Lab | None) -> Iterator[str]:
     """What to read before the next lab of a path, and about how much time the exercises that are left take."""
     if following and not following.work_path.exists() and (sections := sections_of(way)[following.number]):
-        yield "Read first:"
+        yield speak("Read first:")
         for phase in dict.fromkeys(section.phase for section in sections):
             yield f"  {phase[:2]}  " + " · ".join(section.title for section in sections if section.phase == phase)
     left = 0
@@ -482,7 +484,8 @@ def _about_path(way: str, passed: dict[Lab, list[str]], following: Lab | None) -
         done = _exercises(lab, checks)
         left += sum(minutes for exercise, minutes in core_minutes(lab).items() if exercise not in done)
     if left:
-        yield f"About {in_words(left)} of exercises are left, without reading and written answers."
+        hours = max(round(left / 30), 1) / 2
+        yield speak("About {hours:g} h of exercises are left, without reading and written answers.", hours=hours)
 
 
 def _record(path: Path, way: str | None, name: str | None, student: str | None, no_sandbox: bool) -> int:
