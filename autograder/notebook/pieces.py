@@ -105,6 +105,12 @@ def find_path() -> StepPath:
     return path
 
 
+def stages() -> dict[str, list[str]]:
+    """By stage of a training step on the reference, the pieces that it calls."""
+    with _only({}):
+        return _recorded(_slots()[0])[0]
+
+
 def _slots() -> tuple[dict[str, FunctionType], dict[str, str]]:
     """The function of each exercise of the labs on rushlight, and the number of its lab, by its name."""
     slots, labs = {}, {}

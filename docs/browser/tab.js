@@ -1,8 +1,8 @@
 // The cells of a page as editors with Run and Check, over one Python in a worker (worker.js).
 //
-// The page has its cells as blocks with `data-cell`, and a script of JSON, `#tab`, with what a block does not say: {base, lab,
+// The page has its cells as blocks with `data-cell`, and a script of JSON, `#tab`, with what a block does not say: {base, lab, number,
 // notebook, points, bytes, before, cells: {id: {kind, binds, check, points}}}. `bytes` is what is loaded at the first press, and `before` is
-// run first in each Python. `next` is the cell of a lab that takes over the answer of a page with one exercise, home. The kinds are exercise, check,
+// run first in each Python. `after` is the next lab. `next` is the cell of a lab that takes over the answer of a page with one exercise, home. The kinds are exercise, check,
 // plain, drawing, written (an answer in words), and torch, which does not run here: a part of it may, for the cells below. Nothing is
 // loaded before the first press. Answers stay in this browser's storage, by lab.
 
@@ -51,9 +51,10 @@ const kept = {
   works: true,
   answers: {}, // by cell, what differs from the page's own text
   passed: {}, // by check, the text of the exercise that passed it
+  finished: undefined, // of a lab all of whose checks here have passed: see end.js
   read() {
     try {
-      Object.assign(this, JSON.parse(localStorage.getItem(this.key) ?? "{}"));
+      Object.assign(this, { finished: undefined }, JSON.parse(localStorage.getItem(this.key) ?? "{}"));
     } catch {
       this.works = false;
     }
@@ -68,7 +69,7 @@ const kept = {
   write() {
     try {
       const counted = page.notebook && { points: earned(), of: page.points };
-      localStorage.setItem(this.key, JSON.stringify({ answers: this.answers, passed: this.passed, ...counted }));
+      localStorage.setItem(this.key, JSON.stringify({ answers: this.answers, passed: this.passed, finished: this.finished, ...counted }));
       this.works = true;
       dispatchEvent(new Event("rushlight:kept"));
     } catch {
@@ -188,20 +189,40 @@ class Cell {
     this.judged = null; // of a check, the text of the exercise whose verdict is shown
   }
 
-  get text() {
+  // The reader's text.
+  get mine() {
     return kept.answers[this.id] ?? this.own;
   }
 
+  // The text in the editor: the reader's, or one that is lent by a link and not kept (share.js).
+  get text() {
+    return this.lent ?? this.mine;
+  }
+
   set text(text) {
+    if (this.lent !== undefined) return void (this.lent = text);
     if (text === this.own) delete kept.answers[this.id];
     else kept.answers[this.id] = text;
     if (this.again) this.again.hidden = text === this.own;
     kept.write();
   }
 
+  lend(text) {
+    this.lent = text;
+    this.display();
+    bar.show();
+  }
+
+  giveBack() {
+    this.lent = undefined;
+    this.display();
+    if (python.ran.has(this.id)) python.end(""); // the next one has the reader's pieces alone
+    bar.show();
+  }
+
   // Put the text into the page.
   display() {
-    if (this.again) this.again.hidden = this.text === this.own;
+    if (this.again) this.again.hidden = this.lent !== undefined || this.text === this.own;
     if (this.editor) this.editor.replace(this.text);
     else this.code.replaceChildren(...coloured(this.text));
   }
@@ -268,6 +289,7 @@ class Cell {
 
   // Put another text in the place of this one.
   change(text) {
+    this.lent = undefined;
     this.text = text;
     this.display();
   }
@@ -291,14 +313,14 @@ class Cell {
   // What a later visit shows of a check that has passed.
   passed() {
     const points = this.points ? [make("b", { text: words("{0} of {1} points", this.points, this.points) })] : [];
-    return make("div", { class: "rich passed" }, make("b", { text: "✓" }), ` ${this.check} `, ...points, ...onward());
+    return make("div", { class: "rich passed" }, make("b", { text: "✓" }), ` ${this.check} `, ...points, ...onward(this));
   }
 
   // Remove what is shown of the cell. The page keeps the room until `settle`, so that it does not jump.
   clear() {
     this.outputs.style.minHeight = `${this.outputs.offsetHeight}px`;
     this.outputs.replaceChildren(...[this.waiting].filter((each) => each.isConnected));
-    this.judged = null;
+    this.judged = this.said = null;
   }
 
   // Say in the place of the outputs what the cell waits for, or that it no longer waits.
@@ -313,6 +335,7 @@ class Cell {
   }
 
   show(output) {
+    if (output.data?.["text/html"]) this.said = output.data["text/plain"]; // a verdict as text
     this.outputs.append(shown(output, this.outputs.lastElementChild) ?? "");
   }
 }
@@ -366,6 +389,7 @@ let running = false;
 async function press(cell) {
   if (running) return;
   running = true;
+  dispatchEvent(new Event("rushlight:pressed"));
   if (bar.loading.hidden) bar.say("");
   bar.busy(true);
   const pressed = (cell.exercise ?? cell).buttons.querySelector(cell.kind === "check" ? ".main" : "button:not(.main)");
@@ -388,12 +412,16 @@ async function press(cell) {
     const ok = await runFresh(cell);
     if (cell.kind === "check") {
       cell.judged = text;
-      if (ok) kept.passed[cell.check] = text;
-      else delete kept.passed[cell.check];
-      kept.write();
-      if (page.notebook) remember(first || cell);
-      if (ok && page.next) carryOver(cell.check, text), cell.outputs.append(...onward());
+      if (!isLent(cell)) {
+        if (ok) kept.passed[cell.check] = text;
+        else delete kept.passed[cell.check];
+        kept.write();
+      }
+      if (ok && page.next) carryOver(cell.check, text);
+      if (ok || page.notebook) cell.outputs.append(...onward(cell));
+      dispatchEvent(new CustomEvent("rushlight:judged", { detail: cell }));
     }
+    if (page.notebook) remember();
     cell.outputs.scrollIntoView({ block: "nearest" });
   } catch {
     // said already
@@ -407,13 +435,17 @@ async function press(cell) {
   }
 }
 
-// Keep where the reader is, for home.
-function remember({ block }) {
-  const heads = [...document.querySelectorAll("article :is(h1, h2)[id]")];
-  const before = heads.filter((head) => head.compareDocumentPosition(block) & Node.DOCUMENT_POSITION_FOLLOWING);
-  const [first, last] = [heads[0], before.at(-1)].map((head) => head.firstChild.textContent);
+// Whether a check decides about an answer that is not the reader's. A milestone decides about all pieces.
+const isLent = ({ exercise }) => (exercise ? [exercise] : cells).some(({ lent }) => lent !== undefined);
+
+// Keep for home which exercise is next: the first that has not passed, or after the last one the next lab.
+function remember() {
+  const exercises = cells.filter(({ kind }) => kind === "exercise");
+  const isLeft = (exercise) => cells.some((cell) => cell.exercise === exercise && !cell.lacks && !passes(cell));
+  const next = exercises.findIndex(isLeft);
+  const [href, lab] = next < 0 && page.after ? [page.after.link, page.after.number] : [`#${exercises[next]?.block.id ?? ""}`, page.number];
   try {
-    localStorage.setItem("rushlight/last", JSON.stringify({ href: `${location.pathname}#${before.at(-1).id}`, title: `${first}, ${last}` }));
+    localStorage.setItem("rushlight/last", JSON.stringify({ href: new URL(href, location.href).href, lab, exercise: next + 1 }));
   } catch {
     // the bar says it
   }
@@ -435,7 +467,11 @@ function carryOver(check, text) {
   }
 }
 
-const onward = () => (page.next ? [make("p", {}, make("a", { href: page.next.link, text: page.next.said }))] : []);
+// What follows a verdict: on home the way on, and in a lab how to show it to others.
+const onward = (cell) => {
+  if (page.next) return [make("p", {}, make("a", { href: page.next.link, text: page.next.said }))];
+  return page.notebook && cell.exercise ? [share.buttons(cell)] : [];
+};
 
 async function runFresh(cell) {
   await runNeeded(cell);
@@ -489,6 +525,8 @@ const bar = {
         make("button", { text: words("Upload"), type: "button", click: () => file.click(), title: words("A notebook with your answers") }),
         make("button", { text: words("Delete"), type: "button", click: forget, title: words("Delete your answers in this browser") }),
       ];
+      this.finish = make("a", { href: "#finished", text: words("Finished"), hidden: true });
+      this.tally.after(" ", this.finish);
       this.element.append(make("div", { class: "buttons" }, ...buttons, file));
     }
     const place = document.querySelector("[data-tab-bar]");
@@ -505,6 +543,10 @@ const bar = {
     if (page.notebook) this.tally.textContent = words("{0} of {1} points", earned(), page.points);
     if (!kept.works) this.say(LOST);
     else if (this.said.textContent === LOST) this.say("");
+  },
+
+  finished(is) {
+    if (this.finish) this.finish.hidden = !is;
   },
 
   busy(is) {
@@ -537,9 +579,11 @@ const bar = {
   },
 };
 
-// The points of the checks that have passed, with the texts of now.
+// Whether a check has passed, with the reader's text of now.
+const passes = ({ check, exercise }) => check in kept.passed && (!exercise || kept.passed[check] === exercise.mine);
+
+// The points of the checks that have passed.
 function earned() {
-  const passes = ({ check, exercise }) => check in kept.passed && (!exercise || kept.passed[check] === exercise.text);
   return cells.filter((cell) => cell.kind === "check" && cell.points && passes(cell)).reduce((sum, { points }) => sum + points, 0);
 }
 
@@ -551,10 +595,13 @@ async function download() {
   const notebook = await response.json();
   for (const each of notebook.cells) {
     const cell = answerable().find(({ id }) => id === each.id);
-    if (cell && cell.text !== cell.own) each.source = cell.text.split(/(?<=\n)/);
+    if (cell && cell.mine !== cell.own) each.source = cell.mine.split(/(?<=\n)/);
   }
-  const file = new Blob([JSON.stringify(notebook, null, 1)], { type: "application/x-ipynb+json" });
-  const link = make("a", { href: URL.createObjectURL(file), download: page.notebook });
+  save(new Blob([JSON.stringify(notebook, null, 1)], { type: "application/x-ipynb+json" }), page.notebook);
+}
+
+function save(blob, name) {
+  const link = make("a", { href: URL.createObjectURL(blob), download: name });
   link.click();
   URL.revokeObjectURL(link.href);
 }
@@ -566,8 +613,8 @@ async function upload(input) {
     const given = JSON.parse(await file.text()).cells.map(({ id, source }) => [id, [source].flat().join("")]);
     const found = given.map(([id, text]) => [answerable().find((cell) => cell.id === id), text]).filter(([cell]) => cell);
     if (!found.length) throw new Error("no exercise of this lab");
-    const own = found.filter(([cell, text]) => text !== cell.text);
-    const lost = own.filter(([cell]) => cell.text !== cell.own).length;
+    const own = found.filter(([cell, text]) => text !== cell.mine);
+    const lost = own.filter(([cell]) => cell.mine !== cell.own).length;
     if (lost && !confirm(words("Replace {0} of your answers here by those in {1}?", lost, file.name))) return;
     for (const [cell, text] of own) cell.change(text);
     bar.say(own.length === 1 ? words("1 answer read from {}", file.name) : words("{0} answers read from {1}", own.length, file.name));
@@ -579,6 +626,8 @@ async function upload(input) {
 function forget() {
   if (!confirm(words("Delete your answers to this lab in this browser? A downloaded notebook stays."))) return;
   kept.passed = {};
+  kept.finished = undefined;
+  if (kept.works) localStorage.removeItem(`${kept.key} time`); // of end.js
   for (const cell of cells) {
     if (cell.kind === "check" && !cell.lacks) cell.clear(), cell.settle();
     cell.change(cell.own);
@@ -609,6 +658,7 @@ if (location.protocol === "file:") {
     else if (cell.kind !== "torch") cell.dress();
   }
   bar.dress();
+  if (page.notebook) share.receive(), addEventListener("hashchange", share.receive);
 }
 addEventListener("storage", ({ key }) => key === kept.key && kept.follow());
 addEventListener("pageshow", ({ persisted }) => persisted && kept.follow()); // the page was away, and shows as it was

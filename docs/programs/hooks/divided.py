@@ -35,6 +35,7 @@ QUESTION = re.compile(r"\*\*([^*]+\?)\*\*")
 FIGURE = re.compile(r"\]\((\w+)\.svg\)")
 LINK = re.compile(r"\]\(((?:[\w./-]+\.md)?)#([\w-]+)\)")
 SET_UP = "*To start here, run the set-up cells above.*"  # in a notebook: a page runs them where a cell needs them
+READING = re.compile(r"phases/\w+/reading\w*\.md$")
 WORDS_A_MINUTE = 180
 
 
@@ -91,6 +92,12 @@ def minutes(text: str) -> int:
     """Return how long it takes to read the prose of a page."""
     prose = re.sub(r"^(`{3,}).*?^\1`*$|<[^>]+>", "", text, flags=re.MULTILINE | re.DOTALL)
     return max(5, 5 * round(len(prose.split()) / WORDS_A_MINUTE / 5))
+
+
+def minutes_of_section(content: str) -> int:
+    """Return how long it takes to read the prose of a section, which is in HTML."""
+    prose = re.sub(r"<(pre|svg|script|math)\b.*?</\1>|<[^>]+>", " ", content, flags=re.DOTALL)
+    return max(1, round(len(prose.split()) / WORDS_A_MINUTE))
 
 
 def pages(text: str, reading: Notebook, labs: dict[str, str]) -> dict[str, tuple[str, str]]:
@@ -155,6 +162,17 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         return f"]({posixpath.relpath(place, posixpath.dirname(source) or '.')})" if place else link[0]
 
     return LINK.sub(led, markdown) + (_script(page, places[source], files) if source in places else "")
+
+
+def on_page_content(content: str, page: Page, config: MkDocsConfig, files: Files) -> None:
+    """The table of contents of a reading says how long each section takes. (`progress.js` marks those that were read.)"""
+    if not READING.match(page.file.src_uri) or not page.toc.items:
+        return
+    sections = page.toc.items[0].children
+    begins = [content.index(f' id="{section.id}"') for section in sections]
+    for section, begin, end in zip(sections, begins, [*begins[1:], len(content)]):
+        said = words("{} min").format(minutes_of_section(content[begin:end]))
+        section.title += f" <small>{said}</small>"
 
 
 def _script(page: Page, places: dict[str, str], files: Files) -> str:

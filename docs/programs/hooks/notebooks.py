@@ -493,7 +493,8 @@ def _code(cell: NotebookNode) -> str:
             words("1 point") if worth == 1 else words("{} points").format(f"{worth:g}") if worth else words("no points")
         )
         title = f"{words('Check')} · {points}"
-    attributes = f'.python data-cell="{cell.id}"' + (f' title="{title}"' if title else "")
+    anchor = f"#exercise-{cell.id} " if "exercise" in given else ""
+    attributes = f'{anchor}.python data-cell="{cell.id}"' + (f' title="{title}"' if title else "")
     head = f"``` {{{attributes}}}".replace("```", fence)
     block = f"{head}\n{cell.source}\n{fence}" if cell.source.strip() else ""
     if block and cell.metadata.get("jupyter", {}).get("source_hidden"):

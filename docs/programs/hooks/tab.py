@@ -2,6 +2,7 @@
 
 A lab's page has its exercises as editors (`docs/browser/tab.js`), if what this needs could be had when the site was built: the
 parts that others have made (`docs.programs.browser.parts`), and torch's recorded answers to the lab's cases (`rushlight record`).
+`share.js` shows a verdict to others, and `end.js` is the end of the lab.
 The page of the trained model (`docs/browser/talk.js`) shows a conversation that is recorded here, until the reader begins another.
 """
 
@@ -16,6 +17,7 @@ import re
 import tomllib
 import zipfile
 from collections.abc import Iterator
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,8 +36,10 @@ from autograder.engine.check import exercise_of, global_names, is_milestone, is_
 from autograder.engine.verdict import DISAGREED, Verdict
 from autograder.language import SPOKEN, speaking
 from autograder.model import Lab, check_name, exercise_name, number_of
+from autograder.notebook import pieces
 from docs.programs.browser import parts
-from docs.programs.hooks.languages import LANGUAGE, words
+from docs.programs.hooks.languages import LANGUAGE, plain, words
+from docs.programs.hooks.pages import ICON, ICON_PATH
 from rushlight.course.short_names import long_form
 from rushlight.course.talk import Conversation
 from rushlight.course.trained import PROMPTS
@@ -92,6 +96,9 @@ HOME_VERDICT = Verdict(  # a test holds that the page counts the same
     agreed=69,
 )
 
+COUNTERPART = re.compile(
+    r"^ *Source:\s+`([^`]+)`(?:,\s+`([^`]+)`)?", re.MULTILINE
+)  # of an exercise in PyTorch's source
 LISTED = tomllib.loads((Path(parts.__file__).with_name("lacking.toml")).read_text(encoding="utf-8"))
 LACKED = {check: entry["reason"] for entry in LISTED.values() for check in entry["checks"]}
 
@@ -183,11 +190,13 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     markdown = "\n\n".join([*blocks, markdown])
     if "notebook" in about:
         markdown = markdown.replace("<div data-tab-bar></div>", f"{HERE}\n\n<div data-tab-bar></div>")
-    return markdown + _script("tab", about, page, config)
+    return markdown + _script(
+        "tab", about, page, config, *(["share", "tab", "end"] if "notebook" in about else ["tab"])
+    )
 
 
-def _script(name: str, about: dict, page: Page, config: MkDocsConfig) -> str:
-    """The script of a page, after what it must know."""
+def _script(name: str, about: dict, page: Page, config: MkDocsConfig, *scripts: str) -> str:
+    """The scripts of a page, after what the one that is called `name` must know."""
     base = get_relative_url(f"{PLACE}/", page.url)
     about = (
         about
@@ -196,10 +205,8 @@ def _script(name: str, about: dict, page: Page, config: MkDocsConfig) -> str:
     )
     text = json.dumps(about, separators=(",", ":"))
     text = text.replace("<", "\\u003c")
-    return (
-        f'\n\n<script type="application/json" id="{name}">{text}</script>\n'
-        f'<script src="{base}{name}.js" defer></script>\n'
-    )
+    tags = "".join(f'<script src="{base}{each}.js" defer></script>\n' for each in scripts or [name])
+    return f'\n\n<script type="application/json" id="{name}">{text}</script>\n{tags}'
 
 
 def _about(page: Page, config: MkDocsConfig) -> dict:
@@ -213,11 +220,44 @@ def _about(page: Page, config: MkDocsConfig) -> dict:
             if lab.page == page.file.src_uri:
                 if not runs(name):
                     return {}
-                points = _points(name)[1]
-                return {"lab": name, "notebook": lab.path.name, "points": points, "cells": cells(lab.read()), **gpt}
+                about = {"lab": name, "notebook": lab.path.name, "points": _points(name)[1], "cells": cells(lab.read())}
+                return about | _of_end(lab, page, config) | gpt
         if phase.reading and page.file.src_uri in {phase.reading.page, *(part.page for part in phase.reading.parts)}:
             return {"key": f"reading {phase.name}", "cells": _of_page(phase.reading, page.file.src_uri), **gpt}
     return {}
+
+
+def _of_end(lab: Notebook, page: Page, config: MkDocsConfig) -> dict:
+    """What the end of a lab says: its title, torch's version, which of its pieces a training step runs, and the next lab."""
+    labs = [lab for phase in config.extra["phases"] for lab in phase.labs]
+    name, following = lab.path.stem, labs[labs.index(lab) + 1 :]
+    about = {
+        "number": number_of(name),
+        "title": plain(lab.title),
+        "torch": practice.torch_of(name).rpartition(".")[0],
+        "icon": ICON_PATH.findall(ICON.read_text(encoding="utf-8")),
+        "step": {stage: own for stage, called in _stages(config).items() if (own := _in_short(called, lab.exercises))},
+    }
+    if following:
+        link = get_relative_url(following[0].page.removesuffix(".md") + ".html", page.url)
+        said = words("Next: {}").format(plain(following[0].title))
+        about["after"] = {"number": number_of(following[0].path.stem), "link": link, "said": said}
+    return about
+
+
+def _in_short(called: list[str], exercises: list[str]) -> list[str]:
+    return [piece.rpartition(".")[2] for piece in called if piece in exercises]
+
+
+def _stages(config: MkDocsConfig) -> dict[str, list[str]]:
+    """By stage of a training step of the MiniGPT, the pieces that it calls. They are kept until the course changes."""
+    path = Path(config.config_file_path).parent / "build" / "site" / "step.json"
+    with suppress(OSError, ValueError, KeyError):
+        return json.loads(path.read_text(encoding="utf-8"))[config.extra["version"]]
+    stages = pieces.stages()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({config.extra["version"]: stages}), encoding="utf-8")
+    return stages
 
 
 def _points(lab: str) -> tuple[dict[str, float], float]:
@@ -315,6 +355,9 @@ def cells(nb: NotebookNode) -> dict[str, dict]:
             about["kind"] = "drawing"
         elif exercise := exercise_name(cell):
             about |= {"kind": "exercise", "exercise": exercise}
+            about |= (
+                {"counterpart": ", ".join(filter(None, found.groups()))} if (found := COUNTERPART.search(part)) else {}
+            )
         elif check := check_name(cell):
             points = cell.metadata.get("nbgrader", {}).get("points", 0)
             about |= {"kind": "check", "check": check, "points": points}

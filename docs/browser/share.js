@@ -1,0 +1,102 @@
+// A verdict as a link or as a text for others, and an answer that such a link brings.
+//
+// A link has the answer after `#a=`: JSON, {lab, exercise, answer}, compressed, in the letters of an address. An answer that a link
+// brings is lent: it is in the editor and in no storage, nothing of it runs before a press, and its verdict has no points.
+
+const share = (() => {
+  const LONGEST = 8000; // characters of a link's answer
+  const LARGEST = 100_000; // bytes of an answer that is unpacked
+  const UNREADABLE = words("The link's answer cannot be read: a part of the link is missing. Ask for the link again. Nothing has changed here.");
+
+  // What a stream makes of bytes or of a text. Ends with an error beyond `most` bytes.
+  async function through(stream, data, most) {
+    const reader = new Blob([data]).stream().pipeThrough(stream).getReader();
+    const parts = [];
+    for (let size = 0, part; !(part = await reader.read()).done; parts.push(part.value)) {
+      size += part.value.length;
+      if (size > most) throw new RangeError(`more than ${most} bytes`);
+    }
+    return new Uint8Array(await new Blob(parts).arrayBuffer());
+  }
+
+  async function packed(given) {
+    const bytes = await through(new CompressionStream("deflate-raw"), JSON.stringify(given), Infinity);
+    const text = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+    return text.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+  }
+
+  async function unpacked(text) {
+    const bytes = Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (letter) => letter.charCodeAt(0));
+    const plain = await through(new DecompressionStream("deflate-raw"), bytes, LARGEST);
+    const given = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(plain));
+    if (![given.lab, given.exercise, given.answer].every((each) => typeof each === "string")) throw new TypeError("not an answer");
+    return given;
+  }
+
+  async function copy(text, done, place) {
+    place.textContent = "";
+    try {
+      await navigator.clipboard.writeText(text);
+      place.textContent = done;
+    } catch {
+      prompt(words("This browser does not let a page copy. Copy it from here:"), text);
+    }
+  }
+
+  // A text between fences that none of its lines ends.
+  function fenced(text, language) {
+    const fence = "`".repeat(Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length)) + 1);
+    return `${fence}${language}\n${text.trimEnd()}\n${fence}`;
+  }
+
+  // The buttons below the verdict of a check.
+  function buttons(cell) {
+    const place = make("span", { role: "status" });
+    const link = async () => {
+      const answer = await packed({ lab: page.lab, exercise: cell.of, answer: cell.judged });
+      if (answer.length > LONGEST) place.textContent = words("This answer is too long for a link. Use {}.", words("Copy as text"));
+      else await copy(`${location.href.split("#")[0]}#a=${answer}`, words("Copied. The link has this answer in it, and nothing else of yours."), place);
+    };
+    const text = () => {
+      const parts = [words("Lab {0}, exercise {1}", page.number, `\`${cell.of}\``), fenced(cell.said ?? `✓ ${cell.check}`, "text"), fenced(cell.judged, "python")];
+      return copy(parts.join("\n\n"), words("Copied."), place);
+    };
+    const button = (label, click) => make("button", { text: label, type: "button", click, "aria-label": `${label}: ${cell.check}` });
+    const group = [button(words("Copy link"), link), button(words("Copy as text"), text), place];
+    return make("div", { class: "buttons quiet sharing", role: "group", "aria-label": words("Show others") }, ...group);
+  }
+
+  let note; // about the answer that a link has brought
+
+  function say(text, ...more) {
+    note?.remove();
+    note = make("div", { class: "lent", role: "status" }, make("p", { text }), ...more);
+    return note;
+  }
+
+  // Put the answer of this page's link into its editor.
+  async function receive() {
+    const text = location.hash.match(/^#a=(.*)$/)?.[1];
+    if (text === undefined) return;
+    const refuse = (why) => (bar.element.after(say(why)), note.scrollIntoView({ block: "center" }));
+    if (text.length > LONGEST) return refuse(words("The link's answer is too long, so it was not read. Nothing has changed here."));
+    const given = await unpacked(text).catch(() => null);
+    if (!given) return refuse(UNREADABLE);
+    if (given.lab !== page.lab) return refuse(words("The link has an answer to the lab {0}, and this is {1}. Nothing has changed here.", given.lab.slice(0, 40), page.lab));
+    const cell = cells.find(({ kind, exercise }) => kind === "exercise" && exercise === given.exercise);
+    if (!cell) return refuse(words("The link has an answer to an exercise that this lab does not have. Nothing has changed here."));
+    for (const other of cells) if (other.lent !== undefined) other.giveBack();
+    cell.lend(given.answer);
+    const back = () => {
+      cell.giveBack();
+      note.remove();
+      history.replaceState(null, "", location.href.split("#")[0]);
+      cell.buttons.querySelector("button").focus();
+    };
+    const told = words("This answer is another person's, from a link, and was not run. Read it before you press Check: it then runs in this page. Your own answer is kept. A verdict on this one gives you no points, and changes to it are not kept.");
+    cell.block.before(say(told, make("div", { class: "buttons" }, make("button", { text: words("Back to mine"), type: "button", click: back }))));
+    note.scrollIntoView({ block: "center" });
+  }
+
+  return { buttons, receive };
+})();

@@ -1,0 +1,124 @@
+"""A lab ends in its page, and a verdict is passed on: what the end says, and what a link with an answer does and does not."""
+
+# ruff: noqa: F401, F811 (`lab` is a fixture that another file has)
+import base64
+import json
+import zlib
+
+import pytest
+from test_lab_page import LAB, RIGHT, STRIDES, WRONG, answer, card, lab, press, tally, text_of
+
+CHECK = "aten.strided.contiguous_strides"
+FINISH = """(last) => {
+    for (const cell of cells) if (cell.kind === "check" && !cell.lacks) kept.passed[cell.check] = cell.exercise?.mine ?? "";
+    kept.write();
+    dispatchEvent(new CustomEvent("rushlight:judged", { detail: cells.find(({ check }) => check === last) }));
+}"""  # as the press of the last check does
+
+
+def link(lab_name="01a_views", exercise=CHECK, text=WRONG):
+    """What follows `#a=` in a link with an answer."""
+    packer = zlib.compressobj(wbits=-15)
+    data = json.dumps({"lab": lab_name, "exercise": exercise, "answer": text}).encode()
+    return base64.urlsafe_b64encode(packer.compress(data) + packer.flush()).decode().rstrip("=")
+
+
+def kept(page):
+    return page.evaluate("JSON.parse(localStorage['rushlight/01a_views'] ?? '{}')")
+
+
+def test_the_last_check_of_a_lab_brings_its_end_and_a_picture_which_are_there_again_on_a_later_visit(
+    lab, below, tmp_path
+):
+    assert not lab.locator("#finished").count() and not lab.get_by_role("link", name="Finished").is_visible()
+    lab.evaluate(FINISH, CHECK)
+    lab.evaluate("remember()")
+    end = lab.locator(f'[data-cell="check-{STRIDES}"] + .outputs + #finished')  # below the verdict
+    said = end.inner_text()
+    reach = lab.evaluate("earned()")
+    assert f"{reach:g} of" in said and "after 1 min in this page" in said and "c10/util/strides.h" in said
+    assert "Next: Lab 01b" in said and kept(lab)["finished"]["points"] == reach
+    alternative = end.get_by_role("img").get_attribute("aria-label")
+    assert "my code, judged by torch 2.13" in alternative and "contiguous_strides" in alternative
+    for kind, begins in ("SVG", b"<svg "), ("PNG", b"\x89PNG"):
+        with lab.expect_download() as download:
+            end.get_by_role("button", name=f"Save {kind}").click()
+        download.value.save_as(tmp_path / kind)
+        assert (tmp_path / kind).read_bytes().startswith(begins)
+    lab.reload()
+    lab.get_by_role("link", name="Finished").click()
+    assert lab.locator("#finished:not(.fresh)").is_visible()
+    assert lab.locator(".md-nav__link--active .kept").first.text_content().startswith("✓ ")
+    lab.goto(below)
+    assert lab.locator("[data-continue] a").inner_text() == "lab 01b"
+    lab.goto(below + LAB)
+    lab.once("dialog", lambda dialog: dialog.accept())
+    lab.get_by_role("button", name="Delete").click()
+    assert not lab.locator("#finished").count()
+
+
+@pytest.mark.sweep
+def test_a_verdict_is_copied_as_a_link_that_brings_the_answer_and_as_text(lab, below):
+    lab.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    answer(lab, STRIDES, WRONG)
+    press(lab, STRIDES)
+    lab.get_by_role("button", name="Copy as text").click()
+    lab.get_by_text("Copied.").wait_for()
+    text = lab.evaluate("navigator.clipboard.readText()")
+    assert text.startswith(f"Lab 01a, exercise `{CHECK}`\n\n```text\n✗ ") and text.endswith(f"```python\n{WRONG}```")
+    lab.get_by_role("button", name="Copy link").click()
+    lab.get_by_text("The link has this answer in it").wait_for()
+    address = lab.evaluate("navigator.clipboard.readText()")
+
+    lab.evaluate("localStorage.clear()")
+    lab.goto("about:blank")
+    lab.goto(address)
+    note = lab.locator(".lent")
+    note.wait_for()
+    assert (
+        "was not run" in note.inner_text() and "max" not in text_of(lab, STRIDES) and "*= size" in text_of(lab, STRIDES)
+    )
+    assert lab.evaluate("python.worker") is None and kept(lab) == {}
+
+
+@pytest.mark.sweep
+def test_an_answer_of_a_link_gets_a_verdict_without_points_and_ones_own_answer_stays(lab):
+    answer(lab, STRIDES, WRONG)
+    lab.evaluate(f"location.hash = '#a={link(text=RIGHT)}'")
+    lab.locator(".lent").wait_for()
+    press(lab, STRIDES)
+    assert "all 93 cases agree with torch" in card(lab, STRIDES) and tally(lab).startswith("0 of")
+    assert kept(lab)["answers"][STRIDES] == WRONG and not kept(lab)["passed"]
+    lab.get_by_role("button", name="Back to mine").click()
+    assert text_of(lab, STRIDES).strip() == WRONG.strip() and "#a=" not in lab.url and not lab.locator(".lent").count()
+    assert "Press Check for the verdict on this code." in card(lab, STRIDES)
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ("", "a part of the link is missing"),
+        ("no!base64", "a part of the link is missing"),
+        (link()[:-20], "a part of the link is missing"),
+        (link(text=None), "a part of the link is missing"),
+        ("A" * 8001, "too long"),
+        (link(text="a" * 200_000), "a part of the link is missing"),
+        (link("02a_keys"), "to the lab 02a_keys"),
+        (link('<img src=x onerror="window.ran = 1">'), "to the lab <img"),
+        (link(exercise="<script>window.ran = 1</script>"), "does not have"),
+    ],
+)
+def test_a_link_that_is_not_whole_or_not_of_this_lab_is_refused_in_words(lab, given, why):
+    lab.evaluate(f"location.hash = '#a=' + {json.dumps(given)}")
+    note = lab.locator(".lent")
+    note.wait_for()
+    assert why in note.inner_text() and "Nothing has changed here." in note.inner_text()
+    assert "NotImplementedError" in text_of(lab, STRIDES) and lab.evaluate("window.ran") is None
+    assert not note.locator("img, script").count()
+
+
+def test_a_script_in_an_answer_of_a_link_is_text(lab):
+    text = "# <img src=x onerror='window.ran = 1'><script>window.ran = 1</script>\n</code></pre><b>"
+    lab.evaluate(f"location.hash = '#a={link(text=text)}'")
+    lab.locator(".lent").wait_for()
+    assert text_of(lab, STRIDES).rstrip("\n") == text and lab.evaluate("window.ran") is None
