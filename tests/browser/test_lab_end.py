@@ -63,7 +63,7 @@ def test_a_verdict_is_copied_as_a_link_that_brings_the_answer_and_as_text(lab, b
     answer(lab, STRIDES, WRONG)
     press(lab, STRIDES)
     lab.get_by_role("button", name="Copy as text").click()
-    lab.get_by_text("Copied.").wait_for()
+    lab.get_by_text("Copied.", exact=True).wait_for()
     text = lab.evaluate("navigator.clipboard.readText()")
     assert text.startswith(f"Lab 01a, exercise `{CHECK}`\n\n```text\n✗ ") and text.endswith(f"```python\n{WRONG}```")
     lab.get_by_role("button", name="Copy link").click()

@@ -1,10 +1,12 @@
 """Draw the badges of the README from what the course declares: `python docs/programs/images/badges.py`.
 
-They are files of the course, so that no page asks another host.
+They are files of the course, so that no page asks another host. With `SITE_URL`, the address of a hosted site, the first line of
+the README becomes a button that opens it.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import tomllib
 from pathlib import Path
@@ -17,6 +19,7 @@ from autograder.model import lab_names, phases
 from docs.programs import IMAGES
 
 FONT = ImageFont.truetype(Path(matplotlib.get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf", 11)
+SITE, BUTTON = re.compile("^<!-- site -->.*$", re.MULTILINE), ("open the course", "in your browser")
 HIGH, PAD, RIGHT = 20, 7, "#b3430a"  # pixels; white text on this ground has a contrast of 5.5
 
 
@@ -49,6 +52,17 @@ def drawn(name: str, value: str) -> str:
     )
 
 
+def with_button(readme: str, site: str) -> str:
+    """The README with a button that opens a hosted site as its first line."""
+    return SITE.sub(
+        lambda _: f"<!-- site --> [![{': '.join(BUTTON)}](docs/images/badge-site.svg)]({site})", readme, count=1
+    )
+
+
 if __name__ == "__main__":
     for name, words in badges().items():
         (IMAGES / f"badge-{name}.svg").write_text(drawn(*words), encoding="utf-8")
+    if site := os.environ.get("SITE_URL"):
+        (IMAGES / "badge-site.svg").write_text(drawn(*BUTTON), encoding="utf-8")
+        readme = ROOT / "README.md"
+        readme.write_text(with_button(readme.read_text(encoding="utf-8"), site), encoding="utf-8")
