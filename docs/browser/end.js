@@ -109,7 +109,7 @@
     ];
     yield make("p", {}, make("b", { text: words("{0} of {1} points", points, page.points) }), [`: ${words("all that this page can give.")}`, ...rest.filter(Boolean)].join(" "));
     const counted = words("Counted from your first press, while this page was in front, and up to two minutes after a key, a click or a scroll.");
-    yield make("p", {}, words("Finished on {0}, after {1} in this page.", on, inWords(seconds)), " ", make("small", { text: counted }));
+    if (seconds) yield make("p", {}, words("Finished on {0}, after {1} in this page.", on, inWords(seconds)), " ", make("small", { text: counted }));
     yield make("p", { text: words("These functions of the framework are now your code. Beside each is its counterpart in PyTorch:") });
     const item = (piece) => make("li", {}, make("code", { text: nameOf(piece) }), ...(piece.counterpart ? [" ", make("small", { text: piece.counterpart })] : []));
     yield make("ul", { class: "pieces" }, ...pieces.map(item));
@@ -152,17 +152,23 @@
     bar.finished(!!section);
   }
 
-  addEventListener("rushlight:pressed", () => time.begin());
-  addEventListener("rushlight:judged", ({ detail: cell }) => {
-    if (kept.finished || !reach || earned() < reach) return;
+  // Whether the lab is finished now, and was not before.
+  function finish(cell) {
+    if (kept.finished || !reach || earned() < reach) return false;
     const on = new Date().toLocaleDateString(document.documentElement.lang, { dateStyle: "long" });
     kept.finished = { points: reach, seconds: +time.seconds, on };
     place(cell);
     kept.write();
+    return true;
+  }
+
+  addEventListener("rushlight:pressed", () => time.begin());
+  addEventListener("rushlight:judged", ({ detail: cell }) => {
+    if (!finish(cell)) return;
     section.classList.add("fresh");
     section.scrollIntoView({ block: "nearest" });
   });
   addEventListener("rushlight:kept", () => place());
   for (const kind of ["keydown", "pointerdown", "scroll"]) addEventListener(kind, () => (time.acted = performance.now()), { capture: true, passive: true });
-  if (bar.element && page.notebook) setInterval(() => time.count(), 1000 * STEP), place();
+  if (bar.element && page.notebook) setInterval(() => time.count(), 1000 * STEP), finish(), place(); // in a reading, perhaps
 }

@@ -2,15 +2,18 @@
 //
 // The page has its cells as blocks with `data-cell`, and a script of JSON, `#tab`, with what a block does not say: {base, lab, number,
 // notebook, points, bytes, before, cells: {id: {kind, binds, check, points}}}. `bytes` is what is loaded at the first press, and `before` is
-// run first in each Python. `after` is the next lab. `next` is the cell of a lab that takes over the answer of a page with one exercise, home. The kinds are exercise, check,
-// plain, drawing, written (an answer in words), and torch, which does not run here: a part of it may, for the cells below. Nothing is
-// loaded before the first press. Answers stay in this browser's storage, by lab.
+// run first in each Python. `after` is the next lab. A reading has exercises of labs, whose answers are those of the labs' own pages: such
+// a cell names its `lab`, and `labs` has for each {imports, points, of}. `next` is the cell of a lab that takes over the answer of a
+// page with one exercise, home. The kinds are exercise, check, plain, drawing, written (an answer in words), and torch, which does not
+// run here: a part of it may, for the cells below. Nothing is loaded before the first press. Answers stay in this browser's storage, by
+// lab.
 
 const page = JSON.parse(document.getElementById("tab").textContent);
 const base = new URL(page.base, document.baseURI);
 const LIMIT = { exercise: 60, check: 60, plain: 600, drawing: 600, torch: 600 }; // seconds, then a cell is stopped
 const HINT = words("Tab indents. Press Escape, then Tab, to leave the editor. Shift+Enter runs or checks.");
 const LOST = words("This browser keeps nothing: download your answers before you leave.");
+const TAKE_OUT = 'from autograder.engine import check, exercise\nexercise.unplug(check.function_of("{}"))'; // the cells of a reading run without pieces
 const UNREACHED = words("The site cannot be reached: try again when this computer is connected. Your answers stay.");
 
 const make = (tag, { text, ...given } = {}, ...inside) => {
@@ -46,29 +49,37 @@ function* coloured(text) {
 
 // What the browser keeps ----------------------------------------------------------------------------------------------
 
-const kept = {
-  key: `rushlight/${page.key ?? page.lab}`,
-  works: true,
-  answers: {}, // by cell, what differs from the page's own text
-  passed: {}, // by check, the text of the exercise that passed it
-  finished: undefined, // of a lab all of whose checks here have passed: see end.js
+class Kept {
+  works = true;
+  answers = {}; // by cell, what differs from the page's own text
+  passed = {}; // by check, the text of the exercise that passed it
+  finished = undefined; // of a lab all of whose checks here have passed: see end.js
+
+  // `points` gives {points, of}, for the links to a lab.
+  constructor(key, points) {
+    Object.assign(this, { key: `rushlight/${key}`, counted: points });
+    this.read();
+  }
+
   read() {
     try {
       Object.assign(this, { finished: undefined }, JSON.parse(localStorage.getItem(this.key) ?? "{}"));
     } catch {
       this.works = false;
     }
-  },
+  }
+
   // Take what another tab of this page has written.
   follow() {
     const before = new Map(cells.map((cell) => [cell, cell.text]));
     this.read();
     for (const cell of cells) if (cell.text !== before.get(cell)) cell.display();
     bar.show();
-  },
+  }
+
   write() {
     try {
-      const counted = page.notebook && { points: earned(), of: page.points };
+      const counted = this.counted();
       localStorage.setItem(this.key, JSON.stringify({ answers: this.answers, passed: this.passed, finished: this.finished, ...counted }));
       this.works = true;
       dispatchEvent(new Event("rushlight:kept"));
@@ -76,8 +87,19 @@ const kept = {
       this.works = false;
     }
     bar.show();
-  },
-};
+  }
+}
+
+const kept = new Kept(page.key ?? page.lab, () => page.notebook && { points: earned(), of: page.points });
+const ofLabs = Object.fromEntries(Object.entries(page.labs ?? {}).map(([lab, about]) => [lab, new Kept(lab, () => pointsOf(lab, about))]));
+
+// The points of a lab some of whose cells are on this page: of the others, what its own page has kept.
+function pointsOf(lab, { points, of }) {
+  const { passed } = ofLabs[lab];
+  const counts = (check) => cells.filter((cell) => cell.check === check).every(passes);
+  const found = Object.keys(passed).filter((check) => check in points && counts(check));
+  return { points: found.reduce((sum, check) => sum + points[check], 0), of };
+}
 
 // Python --------------------------------------------------------------------------------------------------------------
 
@@ -107,8 +129,10 @@ const python = {
           if ("done" in data) this.waiting.finish(data.done);
         }
       };
-      const notebook = page.notebook && new URL(page.notebook, document.baseURI).href;
-      this.worker.postMessage({ start: { ...page, notebook } });
+      const known = page.labs ?? (page.lab ? { [page.lab]: page } : {});
+      const labs = Object.entries(known).map(([lab, { notebook }]) => [lab, notebook && new URL(notebook, document.baseURI).href]);
+      const { gpt, version, language } = page;
+      this.worker.postMessage({ start: { labs, gpt, version, language } });
     }).then(plugInAgain).then(() => (this.loaded = true));
     return this.ready;
   },
@@ -169,7 +193,7 @@ async function plugInAgain() {
   if (page.before) await python.run({ kind: "plain", name: "before" }, page.before, () => {});
   for (const cell of cells) {
     const check = cell.checked?.check;
-    if (check && kept.passed[check] === cell.text) await runNeeded(cell), await runOne(cell, check);
+    if (check && !cell.lab && kept.passed[check] === cell.text) await runNeeded(cell), await runOne(cell, check);
   }
 }
 
@@ -189,9 +213,13 @@ class Cell {
     this.judged = null; // of a check, the text of the exercise whose verdict is shown
   }
 
+  get kept() {
+    return this.lab ? ofLabs[this.lab] : kept;
+  }
+
   // The reader's text.
   get mine() {
-    return kept.answers[this.id] ?? this.own;
+    return this.kept.answers[this.id] ?? this.own;
   }
 
   // The text in the editor: the reader's, or one that is lent by a link and not kept (share.js).
@@ -201,10 +229,10 @@ class Cell {
 
   set text(text) {
     if (this.lent !== undefined) return void (this.lent = text);
-    if (text === this.own) delete kept.answers[this.id];
-    else kept.answers[this.id] = text;
+    if (text === this.own) delete this.kept.answers[this.id];
+    else this.kept.answers[this.id] = text;
     if (this.again) this.again.hidden = text === this.own;
-    kept.write();
+    this.kept.write();
   }
 
   lend(text) {
@@ -298,10 +326,11 @@ class Cell {
   compare() {
     const text = this.exercise?.text ?? "";
     this.edited?.remove();
+    this.block.closest("details.here")?.classList.toggle("done", passes(this));
     if (this.lacks) return;
     if (this.judged === text) {
       for (const verdict of this.outputs.children) verdict.hidden = false;
-    } else if (kept.passed[this.check] === text) {
+    } else if (this.kept.passed[this.check] === text) {
       this.judged = text;
       this.outputs.replaceChildren(this.passed());
     } else if (this.outputs.childElementCount) {
@@ -413,13 +442,14 @@ async function press(cell) {
     if (cell.kind === "check") {
       cell.judged = text;
       if (!isLent(cell)) {
-        if (ok) kept.passed[cell.check] = text;
-        else delete kept.passed[cell.check];
-        kept.write();
+        if (ok) cell.kept.passed[cell.check] = text;
+        else delete cell.kept.passed[cell.check];
+        cell.kept.write();
       }
       if (ok && page.next) carryOver(cell.check, text);
       if (ok || page.notebook) cell.outputs.append(...onward(cell));
       dispatchEvent(new CustomEvent("rushlight:judged", { detail: cell }));
+      if (cell.lab) await python.run({ kind: "plain", name: "after" }, TAKE_OUT.replace("{}", cell.of), () => {});
     }
     if (page.notebook) remember();
     cell.outputs.scrollIntoView({ block: "nearest" });
@@ -487,12 +517,13 @@ async function runOne(cell, passed) {
   return ok;
 }
 
-// Run the cells above that have not run, and that bind or change what the cell uses.
+// Run the cells above that have not run, and that bind or change what the cell uses; for an exercise in a reading, its lab's imports.
 async function runNeeded(cell) {
+  if (cell.lab) return python.run({ kind: "plain", name: `the imports of ${cell.lab}` }, page.labs[cell.lab].imports, () => {});
   const names = namesIn(cell.text);
   const needed = [];
   for (const other of cells.slice(0, cells.indexOf(cell)).reverse()) {
-    if (other.kind === "check" || other.kind === "drawing" || !other.binds.some((name) => names.has(name))) continue;
+    if (other.kind === "check" || other.kind === "drawing" || other.lab || !other.binds.some((name) => names.has(name))) continue;
     needed.unshift(other);
     for (const name of namesIn(other.text)) names.add(name);
   }
@@ -530,7 +561,7 @@ const bar = {
       this.element.append(make("div", { class: "buttons" }, ...buttons, file));
     }
     const place = document.querySelector("[data-tab-bar]");
-    const only = !page.notebook && cells.find(({ checked }) => checked); // home has one exercise, and the bar beside its buttons
+    const only = page.next && cells.find(({ checked }) => checked); // home has one exercise, and the bar beside its buttons
     if (only) only.buttons.append(this.element), this.say(words("The first press loads Python (12 MB)."));
     else if (place) place.replaceWith(this.element);
     else document.querySelector("article h1").after(this.element);
@@ -580,7 +611,7 @@ const bar = {
 };
 
 // Whether a check has passed, with the reader's text of now.
-const passes = ({ check, exercise }) => check in kept.passed && (!exercise || kept.passed[check] === exercise.mine);
+const passes = ({ kept: { passed }, check, exercise }) => check in passed && (!exercise || passed[check] === exercise.mine);
 
 // The points of the checks that have passed.
 function earned() {
@@ -637,7 +668,6 @@ function forget() {
 
 // The page ------------------------------------------------------------------------------------------------------------
 
-kept.read();
 const cells = [...document.querySelectorAll("[data-cell]")]
   .filter(({ dataset }) => dataset.cell in page.cells)
   .map((block) => new Cell(block, block.dataset.cell));
@@ -660,5 +690,6 @@ if (location.protocol === "file:") {
   bar.dress();
   if (page.notebook) share.receive(), addEventListener("hashchange", share.receive);
 }
-addEventListener("storage", ({ key }) => key === kept.key && kept.follow());
-addEventListener("pageshow", ({ persisted }) => persisted && kept.follow()); // the page was away, and shows as it was
+const stores = [kept, ...Object.values(ofLabs)];
+addEventListener("storage", ({ key }) => stores.find((each) => each.key === key)?.follow());
+addEventListener("pageshow", ({ persisted }) => persisted && stores.forEach((each) => each.follow())); // the page was away, and shows as it was

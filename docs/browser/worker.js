@@ -1,6 +1,6 @@
 // The Python of a page: a worker that loads Pyodide and rushlight when it is first asked, and runs cells.
 //
-// Messages to it: {start: {lab, notebook, gpt, version}}, {run: {number, name, source, exercise, given}} and
+// Messages to it: {start: {labs, gpt, version}}, the labs as [name, notebook], {run: {number, name, source, exercise, given}} and
 // {plug: {number, name, source, check}}. A cell finds `given`, if there is one, as a variable.
 // Messages from it: {loading: what} before each part that is loaded, {fetched: bytes} so far, {ready}, {number, output} for each
 // output of a cell, {number, done: ok} at its end, and {failed: message} if the parts cannot be loaded.
@@ -34,12 +34,12 @@ async function answer(message) {
   else if (message.run || message.plug) await run(message.run ?? message.plug);
 }
 
-async function start({ lab, notebook, gpt, version, language }) {
+async function start({ labs = [], gpt, version, language }) {
   const course = bytes(`course.zip?${version}`);
   const spoken = language && bytes(`${language}.zip?${version}`); // what verdicts say, elsewhere than on an English page
-  const own = lab && bytes(`labs/${lab}.zip?${version}`);
+  const own = labs.map(([lab]) => bytes(`labs/${lab}.zip?${version}`));
   const files = {}; // by place in the course
-  if (notebook) files[`labs/${lab}/${lab}.ipynb`] = bytes(notebook);
+  for (const [lab, notebook] of labs) if (notebook) files[`labs/${lab}/${lab}.ipynb`] = bytes(notebook);
   if (gpt) files["rushlight/course/gpt.npz"] = bytes("gpt.npz");
   const before = compiled(version);
   self.postMessage({ loading: "Python" });
@@ -48,7 +48,7 @@ async function start({ lab, notebook, gpt, version, language }) {
   self.postMessage({ loading: "numpy" });
   await load("numpy");
   self.postMessage({ loading: "rushlight" });
-  for (const data of [course, own, spoken]) if (await data) python.unpackArchive(await data, "zip", { extractDir: "/course" });
+  for (const data of [course, ...own, spoken]) if (await data) python.unpackArchive(await data, "zip", { extractDir: "/course" });
   try {
     if (await before) python.unpackArchive(await before, "zip", { extractDir: "/" });
   } catch {

@@ -32,7 +32,7 @@ from PIL import Image
 
 from autograder import translation
 from autograder.engine import practice
-from autograder.model import Lab, number_of
+from autograder.model import Lab, exercise_name, number_of
 from autograder.model import phases as phase_names
 from docs.programs.hooks import divided
 from docs.programs.hooks.divided import plain
@@ -145,6 +145,11 @@ class Notebook:
             if "exercise" in (given := cell.metadata.get("rushlight", {})):
                 sections.setdefault(given["exercise"], anchor)
         return sections
+
+    @cached_property
+    def anchors(self) -> dict[str, str]:
+        """For each exercise of the lab, the anchor of its cell."""
+        return {name: f"exercise-{cell.id}" for cell in self.read().cells if (name := exercise_name(cell))}
 
     @cached_property
     def parts(self) -> list[divided.Part]:
@@ -335,16 +340,21 @@ def _ways(page: str, phase: Phase, needs: list[str], others: list[Phase]) -> str
 
 
 def _to_labs(phase: Phase, others: list[Phase], said: re.Match) -> str:
-    """A line that says which exercises build an idea, with a link to the section of each, in a lab of this phase if it is there."""
+    """A line that says which exercises build an idea, with a link to each, in a lab of this phase if it is there. Below it is a
+    mark for each exercise that runs in the page."""
+    marks = []
 
     def link(name: re.Match) -> str:
         for other in sorted(others, key=lambda other: other is not phase):
             for lab in other.labs:
-                if anchor := lab.sections.get(long_form(name[1])):
+                if anchor := lab.anchors.get(long_form(name[1])):
+                    marks.append(
+                        f"\n\n<!-- exercise: {lab.path.stem} {long_form(name[1])} -->" if runs(lab.path.stem) else ""
+                    )
                     return f"[{name[0]}](../{other.name}/{lab.path.stem}.md#{anchor})"
         return name[0]
 
-    return re.sub(r"`([\w.]+)`", link, said[0])
+    return re.sub(r"`([\w.]+)`", link, said[0]) + "".join(marks)
 
 
 def _at_the_top(page: str, named: re.Match) -> str:
@@ -437,7 +447,7 @@ def _translated(nb: NotebookNode, notebook: Notebook) -> NotebookNode:
 def _exporter() -> MarkdownExporter:
     loaders = [DictLoader({"page.md.j2": TEMPLATE})]
     exporter = MarkdownExporter(extra_loaders=loaders, template_file="page.md.j2", optimistic_validation=True)
-    filters = {"code": _code, "text": _text, "rich": _rich, "figure": _figure, "prose": _prose}
+    filters = {"code": code, "text": _text, "rich": _rich, "figure": _figure, "prose": _prose}
     for name, function in filters.items():
         exporter.register_filter(name, function)
     return exporter
@@ -484,7 +494,8 @@ def _join_streams(nb: NotebookNode) -> None:
             cell.outputs = joined
 
 
-def _code(cell: NotebookNode) -> str:
+def code(cell: NotebookNode) -> str:
+    """A cell of code, as a block."""
     fence = "`" * max([3, *(len(run) + 1 for run in re.findall(r"`{3,}", cell.source))])
     given, worth = cell.metadata.get("rushlight", {}), cell.metadata.get("nbgrader", {}).get("points")
     title = words("Exercise") if "exercise" in given else ""

@@ -18,10 +18,12 @@ import tomllib
 import zipfile
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import nbformat
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
@@ -96,6 +98,7 @@ HOME_VERDICT = Verdict(  # a test holds that the page counts the same
     agreed=69,
 )
 
+EXERCISE = re.compile(r"<!-- exercise: (\w+) ([\w.]+) -->")  # in a reading, where it names one of a lab
 COUNTERPART = re.compile(
     r"^ *Source:\s+`([^`]+)`(?:,\s+`([^`]+)`)?", re.MULTILINE
 )  # of an exercise in PyTorch's source
@@ -184,7 +187,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         markdown = markdown.replace("<!-- verdict -->", _home_verdict())
     about = _about(page, config) if config.extra["browser"] else {}
     if not about:
-        return markdown
+        return EXERCISE.sub("", markdown)
+    markdown = EXERCISE.sub(partial(_here, about, config), markdown)
     unseen = [id for id in about["cells"] if f'data-cell="{id}"' not in markdown and "own" in about["cells"][id]]
     blocks = (f'<div data-cell="{id}" hidden><pre><code></code></pre></div>' for id in unseen)
     markdown = "\n\n".join([*blocks, markdown])
@@ -258,6 +262,29 @@ def _stages(config: MkDocsConfig) -> dict[str, list[str]]:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({config.extra["version"]: stages}), encoding="utf-8")
     return stages
+
+
+def _here(about: dict, config: MkDocsConfig, mark: re.Match) -> str:
+    """An exercise of a lab in a reading, folded, where the reading first names it. What the script must know goes into `about`."""
+    from docs.programs.hooks.notebooks import code  # which imports this module
+
+    path = next(lab.path for phase in config.extra["phases"] for lab in phase.labs if lab.path.stem == mark[1])
+    nb, known, of_lab = _read_once(path, path.stat().st_mtime_ns)
+    told = {id: each for id, each in known.items() if mark[2] in (each.get("exercise"), each.get("of"))}
+    if about["cells"].keys() & told.keys() or all("lacks" in each for each in told.values() if "of" in each):
+        return ""
+    about["cells"] |= {id: each | {"lab": mark[1]} for id, each in told.items()}
+    about.setdefault("labs", {})[mark[1]] = of_lab
+    blocks = "\n\n".join(code(cell) for cell in nb.cells if cell.id in told)
+    said = words("Do it here: {}").format(f"<code>{mark[2].rpartition('.')[2]}</code>")
+    return f'<details class="here" markdown="1"><summary>{said}</summary>\n\n{blocks}\n\n</details>'
+
+
+@cache  # readings name the exercises of a lab many times
+def _read_once(path: Path, changed: int) -> tuple[NotebookNode, dict[str, dict], dict]:
+    """A lab's notebook, what the script must know of its cells, and what it must know of the lab on another page."""
+    nb, (points, of) = nbformat.read(path, as_version=4), _points(path.stem)
+    return nb, cells(nb), {"imports": imports(nb), "points": points, "of": of}
 
 
 def _points(lab: str) -> tuple[dict[str, float], float]:
