@@ -1,7 +1,7 @@
 // The end of a lab: its points, the time, the pieces that are now the reader's, a picture of them to post, and the next lab.
 //
-// `finished` is kept with the answers, {points, seconds, on}, when the checks that this page can run have all passed. The time is kept
-// apart: it runs from the first press to the end, while the page is in front, and up to `IDLE` seconds after a key, a click or a scroll.
+// `finished` is kept with the answers, {points, seconds, on}, when the checks that this page can run have all passed. (There are no
+// seconds if all passed elsewhere, in a reading.) The time is kept apart: it runs from the first press to the end, while the page is in front, and up to `IDLE` seconds after a key, a click or a scroll.
 
 {
   const IDLE = 120, STEP = 5; // seconds
@@ -109,7 +109,7 @@
     ];
     yield make("p", {}, make("b", { text: words("{0} of {1} points", points, page.points) }), [`: ${words("all that this page can give.")}`, ...rest.filter(Boolean)].join(" "));
     const counted = words("Counted from your first press, while this page was in front, and up to two minutes after a key, a click or a scroll.");
-    if (seconds) yield make("p", {}, words("Finished on {0}, after {1} in this page.", on, inWords(seconds)), " ", make("small", { text: counted }));
+    if (seconds !== null) yield make("p", {}, words("Finished on {0}, after {1} in this page.", on, inWords(seconds)), " ", make("small", { text: counted }));
     yield make("p", { text: words("These functions of the framework are now your code. Beside each is its counterpart in PyTorch:") });
     const item = (piece) => make("li", {}, make("code", { text: nameOf(piece) }), ...(piece.counterpart ? [" ", make("small", { text: piece.counterpart })] : []));
     yield make("ul", { class: "pieces" }, ...pieces.map(item));
@@ -156,7 +156,7 @@
   function finish(cell) {
     if (kept.finished || !reach || earned() < reach) return false;
     const on = new Date().toLocaleDateString(document.documentElement.lang, { dateStyle: "long" });
-    kept.finished = { points: reach, seconds: +time.seconds, on };
+    kept.finished = { points: reach, seconds: time.seconds && +time.seconds, on };
     place(cell);
     kept.write();
     return true;

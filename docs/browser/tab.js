@@ -449,8 +449,8 @@ async function press(cell) {
       if (ok && page.next) carryOver(cell.check, text);
       if (ok || page.notebook) cell.outputs.append(...onward(cell));
       dispatchEvent(new CustomEvent("rushlight:judged", { detail: cell }));
-      if (cell.lab) await python.run({ kind: "plain", name: "after" }, TAKE_OUT.replace("{}", cell.of), () => {});
     }
+    if (cell.lab) await python.run({ kind: "plain", name: "after" }, TAKE_OUT.replace("{}", cell.of ?? cell.exercise), () => {});
     if (page.notebook) remember();
     cell.outputs.scrollIntoView({ block: "nearest" });
   } catch {

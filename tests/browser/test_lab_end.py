@@ -10,10 +10,11 @@ from test_lab_page import LAB, RIGHT, STRIDES, WRONG, answer, card, lab, press, 
 
 CHECK = "aten.strided.contiguous_strides"
 FINISH = """(last) => {
+    dispatchEvent(new Event("rushlight:pressed"));
     for (const cell of cells) if (cell.kind === "check" && !cell.lacks) kept.passed[cell.check] = cell.exercise?.mine ?? "";
     kept.write();
     dispatchEvent(new CustomEvent("rushlight:judged", { detail: cells.find(({ check }) => check === last) }));
-}"""  # as the press of the last check does
+}"""  # as presses do
 
 
 def link(lab_name="01a_views", exercise=CHECK, text=WRONG):

@@ -2,8 +2,8 @@
 
 A lab's page has its exercises as editors (`docs/browser/tab.js`), if what this needs could be had when the site was built: the
 parts that others have made (`docs.programs.browser.parts`), and torch's recorded answers to the lab's cases (`rushlight record`).
-`share.js` shows a verdict to others, and `end.js` is the end of the lab.
-The page of the trained model (`docs/browser/talk.js`) shows a conversation that is recorded here, until the reader begins another.
+`share.js` shows a verdict to others, and `end.js` is the end of the lab. A reading has the exercises that it names, folded. The
+page of the trained model (`docs/browser/talk.js`) shows a conversation that is recorded here, until the reader begins another.
 """
 
 from __future__ import annotations
