@@ -45,7 +45,7 @@ class Tab:
         self.namespace = ModuleType("__main__")
         vars(self.namespace).update(input=_no_input)
         sys.modules["__main__"] = self.namespace
-        if find_spec("IPython") is None:
+        if "IPython" not in sys.modules and find_spec("IPython") is None:
             self._take_its_place()
 
     def _take_its_place(self) -> None:
@@ -60,6 +60,7 @@ class Tab:
 
         The cell of an `exercise` first takes the function of an earlier run out, so that a check decides about this text.
         """
+        sys.modules["__main__"] = self.namespace  # a page may have several, each with names of its own
         if exercise:
             unplug(function_of(exercise))
         file = f"<{name}>"

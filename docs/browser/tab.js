@@ -164,7 +164,7 @@ const python = {
         resolve(ok);
       };
       this.waiting = { number, show, finish, within };
-      const message = { number, name: cell.name, source: text, check, exercise: cell.kind === "exercise" ? cell.exercise : "" };
+      const message = { number, name: cell.name, source: text, check, exercise: cell.kind === "exercise" ? cell.exercise : "", apart: cell.lab };
       this.worker.postMessage(check ? { plug: message } : { run: message });
     });
   },
@@ -450,7 +450,7 @@ async function press(cell) {
       if (ok || page.notebook) cell.outputs.append(...onward(cell));
       dispatchEvent(new CustomEvent("rushlight:judged", { detail: cell }));
     }
-    if (cell.lab) await python.run({ kind: "plain", name: "after" }, TAKE_OUT.replace("{}", cell.of ?? cell.exercise), () => {});
+    if (cell.lab) await python.run({ kind: "plain", name: "after", lab: cell.lab }, TAKE_OUT.replace("{}", cell.of ?? cell.exercise), () => {});
     if (page.notebook) remember();
     cell.outputs.scrollIntoView({ block: "nearest" });
   } catch {
@@ -519,7 +519,7 @@ async function runOne(cell, passed) {
 
 // Run the cells above that have not run, and that bind or change what the cell uses; for an exercise in a reading, its lab's imports.
 async function runNeeded(cell) {
-  if (cell.lab) return python.run({ kind: "plain", name: `the imports of ${cell.lab}` }, page.labs[cell.lab].imports, () => {});
+  if (cell.lab) return python.run({ kind: "plain", name: `imports of ${cell.lab}`, lab: cell.lab }, page.labs[cell.lab].imports, () => {});
   const names = namesIn(cell.text);
   const needed = [];
   for (const other of cells.slice(0, cells.indexOf(cell)).reverse()) {

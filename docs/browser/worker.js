@@ -1,7 +1,8 @@
 // The Python of a page: a worker that loads Pyodide and rushlight when it is first asked, and runs cells.
 //
-// Messages to it: {start: {labs, gpt, version}}, the labs as [name, notebook], {run: {number, name, source, exercise, given}} and
+// Messages to it: {start: {labs, gpt, version}}, the labs as [name, notebook], {run: {number, name, source, exercise, given, apart}} and
 // {plug: {number, name, source, check}}. A cell finds `given`, if there is one, as a variable.
+// Cells with the same `apart` have names of their own.
 // Messages from it: {loading: what} before each part that is loaded, {fetched: bytes} so far, {ready}, {number, output} for each
 // output of a cell, {number, done: ok} at its end, and {failed: message} if the parts cannot be loaded.
 
@@ -22,6 +23,7 @@ self.fetch = async (...asked) => {
 
 const KEPT = "rushlight"; // the cache of what Python has compiled
 
+const apart = {}; // tabs
 let python, tab, number, keep, draws = false;
 let queue = Promise.resolve(); // one message after another
 
@@ -110,7 +112,9 @@ async function run(cell) {
   }
   number = cell.number;
   if (cell.given) tab.namespace.given = python.toPy(cell.given);
-  const ok = cell.check ? tab.plug_in(cell.name, cell.source, cell.check) : tab.run(cell.name, cell.source, cell.exercise);
+  if (cell.apart) apart[cell.apart] ??= python.pyimport("autograder.notebook.tab").Tab(python.globals.get("show"));
+  const here = cell.apart ? apart[cell.apart] : tab;
+  const ok = cell.check ? here.plug_in(cell.name, cell.source, cell.check) : here.run(cell.name, cell.source, cell.exercise);
   self.postMessage({ number, done: ok });
   if (keep && self.caches && !cell.check) {
     const now = keep;

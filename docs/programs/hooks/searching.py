@@ -34,7 +34,7 @@ LEFT_OUT = re.compile(
 MARKS = re.compile(r"<!-- (?:/?unsearched|asked: .+?) -->")
 HEADING = re.compile(r"(<h[1-6]\b.*?</h[1-6]>)", re.DOTALL)
 PARAGRAPH = re.compile(r"<p>.*?</p>", re.DOTALL)
-CODE = re.compile(r'<div class="(?:[\w-]+ )*highlight\b.*?</div>', re.DOTALL)
+CODE = re.compile(r'<div (?:id="[^"]*" )?class="(?:[\w-]+ )*highlight\b.*?</div>', re.DOTALL)
 
 
 ASKED = re.compile(r'<h[2-6] id="([^"]+)"(?:(?!<h[1-6]).)*?</h[2-6]>\s*<!-- asked: (.+?) -->', re.DOTALL)

@@ -34,7 +34,7 @@ from autograder import translation
 from autograder.course import COURSE
 from autograder.engine import practice
 from autograder.engine.card import card
-from autograder.engine.check import exercise_of, global_names, is_milestone, is_on_torch
+from autograder.engine.check import exercise_of, find, global_names, is_milestone, is_on_torch
 from autograder.engine.verdict import DISAGREED, Verdict
 from autograder.language import SPOKEN, speaking
 from autograder.model import Lab, check_name, exercise_name, number_of
@@ -98,6 +98,14 @@ HOME_VERDICT = Verdict(  # a test holds that the page counts the same
     agreed=69,
 )
 
+BIND = """\
+from autograder.engine.check import function_of
+for name in {}:
+    try:
+        globals()[name.rpartition(".")[2]] = function_of(name)
+    except (LookupError, ImportError):
+        pass
+"""  # an answer may call the other exercises of its lab
 EXERCISE = re.compile(r"<!-- exercise: (\w+) ([\w.]+) -->")  # in a reading, where it names one of a lab
 COUNTERPART = re.compile(
     r"^ *Source:\s+`([^`]+)`(?:,\s+`([^`]+)`)?", re.MULTILINE
@@ -271,10 +279,12 @@ def _here(about: dict, config: MkDocsConfig, mark: re.Match) -> str:
     path = next(lab.path for phase in config.extra["phases"] for lab in phase.labs if lab.path.stem == mark[1])
     nb, known, of_lab = _read_once(path, path.stat().st_mtime_ns)
     told = {id: each for id, each in known.items() if mark[2] in (each.get("exercise"), each.get("of"))}
-    if about["cells"].keys() & told.keys() or all("lacks" in each for each in told.values() if "of" in each):
-        return ""
+    checks = [each for each in told.values() if "of" in each]
+    if about["cells"].keys() & told.keys() or all("lacks" in each or find(each["check"]).prediction for each in checks):
+        return ""  # it is above, or does not run here, or its programs are in the lab
     about["cells"] |= {id: each | {"lab": mark[1]} for id, each in told.items()}
     about.setdefault("labs", {})[mark[1]] = of_lab
+    about |= {"gpt": True} if mark[1][:2] == MINIGPT else {}
     blocks = "\n\n".join(code(cell) for cell in nb.cells if cell.id in told)
     said = words("Do it here: {}").format(f"<code>{mark[2].rpartition('.')[2]}</code>")
     return f'<details class="here" markdown="1"><summary>{said}</summary>\n\n{blocks}\n\n</details>'
@@ -284,7 +294,9 @@ def _here(about: dict, config: MkDocsConfig, mark: re.Match) -> str:
 def _read_once(path: Path, changed: int) -> tuple[NotebookNode, dict[str, dict], dict]:
     """A lab's notebook, what the script must know of its cells, and what it must know of the lab on another page."""
     nb, (points, of) = nbformat.read(path, as_version=4), _points(path.stem)
-    return nb, cells(nb), {"imports": imports(nb), "points": points, "of": of}
+    known = cells(nb)
+    names = [each["exercise"] for each in known.values() if "exercise" in each]
+    return nb, known, {"imports": f"{imports(nb)}\n{BIND.format(names)}", "points": points, "of": of}
 
 
 def _points(lab: str) -> tuple[dict[str, float], float]:
