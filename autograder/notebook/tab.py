@@ -18,6 +18,7 @@ import traceback
 import zipfile
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
+from importlib.machinery import ModuleSpec
 from importlib.util import MAGIC_NUMBER, find_spec
 from pathlib import Path
 from types import ModuleType
@@ -45,12 +46,13 @@ class Tab:
         self.namespace = ModuleType("__main__")
         vars(self.namespace).update(input=_no_input)
         sys.modules["__main__"] = self.namespace
-        if "IPython" not in sys.modules and find_spec("IPython") is None:
+        if find_spec("IPython") is None:
             self._take_its_place()
 
     def _take_its_place(self) -> None:
         """Offer what the course uses of IPython: `display`."""
         shell, shown = ModuleType("IPython"), ModuleType("IPython.display")
+        shell.__spec__ = ModuleSpec("IPython", None)  # so that a second tab finds it
         vars(shell).update(get_ipython=lambda: None, display=shown)
         vars(shown).update(display=self.display)
         sys.modules |= {"IPython": shell, "IPython.display": shown}

@@ -1,6 +1,7 @@
 """A notebook on a page of the site: its cells run without Jupyter, and a judge in the same process decides."""
 
 import sys
+from importlib.util import find_spec
 
 import pytest
 from first_lab import EXERCISES
@@ -49,6 +50,13 @@ def test_a_cell_shows_what_it_prints_and_its_last_value(page, shown):
         {"text/plain": "3"},
         {"text/plain": "2"},
     ]
+
+
+def test_two_tabs_of_a_page_have_names_of_their_own(page, shown, monkeypatch):
+    monkeypatch.setattr(tab, "find_spec", find_spec)
+    other = tab.Tab(shown.append)
+    assert page.run("a", "x = 1") and not other.run("b", "x") and other.run("c", "x = 2") and page.run("d", "x")
+    assert shown[-1]["data"] == {"text/plain": "1"} and sys.modules["__main__"] is page.namespace
 
 
 def test_an_error_names_the_lines_of_the_cell_and_none_of_the_tabs(page, shown):
