@@ -104,8 +104,8 @@
   function* lines({ points, seconds, on }) {
     const lacking = sum(checks.filter(({ lacks }) => lacks)), written = page.points - sum(checks);
     const rest = [
-      written ? words("{} more are for your written answer, which your instructor marks.", written) : "",
-      lacking ? words("{} more are for checks that need an installation.", lacking) : "",
+      written ? words("Your written answer, which your instructor marks, is worth {} more.", written) : "",
+      lacking ? words("Checks that need an installation are worth {} more.", lacking) : "",
     ];
     yield make("p", {}, make("b", { text: words("{0} of {1} points", points, page.points) }), [`: ${words("all that this page can give.")}`, ...rest.filter(Boolean)].join(" "));
     const counted = words("Counted from your first press, while this page was in front, and up to two minutes after a key, a click or a scroll.");
