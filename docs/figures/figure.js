@@ -10,6 +10,7 @@
 //     tick: (state, data) => [milliseconds, next state] or nothing,
 //     write: (state, data) => [words], read: (words, data, first) => state, // in the address: `#strides=t,1.2`
 //     touched: (next, state) => next, // what a reader's press also does
+//     numbers: (state, data) => ({ key: text }), // for `<b data-strides="key">` in the page
 //   });
 //
 // A state is never changed: `set(next)` shows another one. A node is made by `h(tag, attributes, ...children)`; nodes with the
@@ -90,7 +91,7 @@ const figure = (() => {
     if (node.tag === "input") element.value = attributes.value;
   }
 
-  function mount(place, { start, draw, tall, controls, say, tick, write, read, touched = (next) => next }) {
+  function mount(place, { start, draw, tall, controls, say, tick, write, read, touched = (next) => next, numbers }) {
     const data = JSON.parse(place.querySelector("script").textContent), name = place.dataset.figure;
     const svg = place.querySelector("svg"), wide = svg.getAttribute("viewBox");
     const panel = document.createElement("div"), said = document.createElement("p");
@@ -135,6 +136,8 @@ const figure = (() => {
       const held = place.contains(document.activeElement) ? document.activeElement : null;
       svg.setAttribute("viewBox", narrow ? `0 0 358 ${tall(shown, data)}` : wide);
       update(svg.lastChild, draw(shown, data, touch, narrow));
+      for (const [key, text] of Object.entries(numbers?.(shown, data) ?? {}))
+        document.querySelectorAll(`[data-${name}=${key}]`).forEach((each) => (each.textContent = text));
       const link = [button(words("copy link"), copy, { key: "link" }), h("span", { key: "copied", role: "status" }, copied)];
       update(panel, [...controls(shown, data, touch), ...link]);
       if (held && document.activeElement !== held) (held.isConnected ? held : panel.querySelector("button")).focus({ preventScroll: true });
@@ -177,6 +180,7 @@ const figure = (() => {
     fit();
     if (!open()) show(start(data, place.dataset));
     addEventListener("hashchange", open);
+    document.addEventListener("DOMContentLoaded", paint); // what is below the figure is there
     new ResizeObserver(fit).observe(place);
   }
 

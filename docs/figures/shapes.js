@@ -4,6 +4,12 @@ const small = (key, x, y, kind, text, more) => label(key, x, y, `small ${kind}`,
 const rect = (x, y, width, height, kind, more = {}) => h("rect", { x, y, width, height, class: kind, ...more });
 const moved = (key, x, y, more, ...children) => h("g", { key, transform: `translate(${x} ${y})`, ...more }, ...children);
 
+const tuple = (numbers) => `(${numbers.join(", ")}${numbers.length === 1 ? "," : ""})`;
+
+// A part of a picture that a press picks, and a pointer that is dragged to it.
+const dragged = ({ buttons, clientX, clientY }) => buttons && document.elementFromPoint(clientX, clientY)?.closest("g")?.onpick?.();
+const picked = (pick) => ({ onclick: pick, onpick: pick, onpointermove: dragged });
+
 // The lines of a text, and a text in lines. A letter of a small text is 6.4 wide or less.
 const folded = (text, width, letter = 6.4) =>
   text.split(" ").reduce((lines, word) => {

@@ -40,6 +40,25 @@ new MutationObserver(() => {
   for (const buttons of document.querySelectorAll(".md-code__nav:not([role])")) buttons.setAttribute("role", "none");
 }).observe(document.querySelector("article"), { childList: true, subtree: true });
 
+// In a lab, E leads to the next exercise, and Shift+E to the one before: to its first button. So does a link at the top of the page.
+function toExercise(step, from = document.activeElement) {
+  const all = [...document.querySelectorAll("article .buttons > .main")];
+  const fromTop = (each) => from === document.body ? each.getBoundingClientRect().top > 0 : from.compareDocumentPosition(each) & Node.DOCUMENT_POSITION_FOLLOWING;
+  const after = all.findIndex((each) => each !== from && fromTop(each));
+  const next = step > 0 ? all[after] : all[(after < 0 ? all.length : after) - (all.includes(from) ? 2 : 1)];
+  next?.focus({ preventScroll: true });
+  next?.parentElement.previousElementSibling.scrollIntoView({ block: "start" });
+}
+if (document.querySelector("[data-tab-bar]")) {
+  document.addEventListener("keydown", ({ key, target, ctrlKey, metaKey, altKey }) => {
+    if (key.toLowerCase() !== "e" || ctrlKey || metaKey || altKey || target.closest("input, textarea, select, [contenteditable]")) return;
+    toExercise(key === "e" ? 1 : -1);
+  });
+  const link = Object.assign(document.createElement("a"), { className: "md-skip", href: "#", textContent: words("Skip to the first exercise (key E)") });
+  link.addEventListener("click", (event) => (event.preventDefault(), toExercise(1, document.querySelector("h1"))));
+  document.querySelector("[data-md-component=skip]").append(link);
+}
+
 // The switch of languages leads to the section that is read.
 for (const link of document.querySelectorAll(".md-select__link[hreflang]"))
   link.addEventListener("click", () => (link.hash = location.hash));

@@ -35,9 +35,7 @@ const sections = [...document.querySelectorAll("article h2")].map((heading) => {
   return { heading, lists };
 });
 
-const form = document.createElement("form");
-form.className = "filter";
-form.setAttribute("role", "search");
+const form = document.querySelector("form.filter"); // empty, so that what is below does not move
 form.setAttribute("aria-label", "Operators");
 const options = (each) => Object.entries(each).map(([value, text]) => `<option value="${value}">${text}</option>`);
 form.innerHTML = [
@@ -51,7 +49,6 @@ form.innerHTML = [
   '<button type="reset" class="md-button">Show all</button>',
   '<output aria-live="polite"></output>',
 ].join("");
-document.querySelector("article h2").before(form);
 
 function show() {
   const chosen = Object.fromEntries(new FormData(form));

@@ -348,13 +348,72 @@ def test_search_has_every_function_of_the_api_by_its_name_and_below_all_prose(fo
     assert counts[place] < min(count for place, count in counts.items() if not place.startswith("api/"))
 
 
-def test_the_index_of_the_search_is_asked_for_when_a_reader_turns_to_the_search(page, served):
+def test_the_index_of_the_search_is_asked_for_when_the_page_is_there_or_a_reader_turns_to_the_search(page, served):
     asked = []
     page.on("request", lambda request: asked.append(request.url))
-    page.goto(f"{served}/students.html", wait_until="networkidle")
+    page.goto(f"{served}/students.html", wait_until="load")
     assert any(each.endswith(".css") for each in asked) and not any("search_index" in each for each in asked)
+    page.wait_for_event("response", lambda response: "search_index.json" in response.url)  # nobody has turned to it
+    page.goto(f"{served}/students.html", wait_until="load")
     with page.expect_response("**/search/search_index.json"):
         page.get_by_role("textbox", name="Search").focus()
+
+
+SHIFT = """new Promise(async (done) => {
+    let shift = 0;
+    const add = (list) => list.getEntries().forEach(({ value }) => (shift += value));
+    new PerformanceObserver(add).observe({ type: "layout-shift", buffered: true });
+    for (let y = 0; y < document.documentElement.scrollHeight; y += 500) {
+        scrollTo(0, y);
+        await new Promise((next) => setTimeout(next, 60));
+    }
+    done(shift);
+})"""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "figures/strides.html",
+        "talk.html",
+        *sweep(["phases/01_strided/01a_views.html", "api/operators.html", "index.html"]),
+    ],
+)
+def test_nothing_moves_while_a_page_arrives_on_a_phone_and_is_scrolled_through(browser, served, name):
+    with browser.new_context(viewport={"width": 390, "height": 844}) as context:
+        page = context.new_page()
+        page.goto(f"{served}/{name}", wait_until="load")
+        page.wait_for_timeout(300)  # what scripts do afterwards
+        assert page.evaluate(SHIFT) < 0.1
+
+
+def test_the_key_e_leads_to_the_next_exercise_and_shift_to_the_one_before(page, served):
+    page.goto(f"{served}/phases/01_strided/01a_views.html")
+    page.locator("article .buttons > .main").first.wait_for()
+    at = "document.activeElement.getAttribute('aria-label')"
+    reached = []
+    for key in "e", "e", "e", "Shift+E":
+        page.keyboard.press(key)
+        reached.append(page.evaluate(at))
+    assert len({*reached}) == 3 and reached[3] == reached[1] and reached[0] == "Check: aten.strided.contiguous_strides"
+    page.locator("article .cm-content, article textarea, input").first.focus()
+    page.keyboard.press("e")
+    assert page.evaluate("document.activeElement.matches('input, textarea, .cm-content')")
+
+
+def test_a_cell_of_the_storage_is_dragged_and_the_text_below_follows(page, served):
+    page.goto(f"{served}/figures/strides.html")
+    said = page.locator("[data-strides=sum]")
+    assert said.inner_text() == "0 + 1·4 + 2·1 = 6"
+    cell = page.locator(".moving svg g:has(> rect.one)").last
+    cell.scroll_into_view_if_needed()
+    box = cell.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 3 * (box["width"] + 3), y, steps=8)
+    page.mouse.up()
+    assert said.inner_text() == "0 + 2·4 + 1·1 = 9"
 
 
 # Elsewhere -----------------------------------------------------------------------------------------------------------

@@ -517,6 +517,7 @@ def operators_page(declared: list[tuple[str, list[Operator]]], by_name: dict[str
                 lines.append(f":   CPU, Meta: made from [`{delegate}`](#{anchor(delegate)})")
             lines[-1] += "; has a derivative" if "derivative" in says[entry.name] else ""
             parts.append("\n\n".join(lines))
+    parts.insert(2, '<form class="filter" role="search"></form>')
     parts.append('<script src="../javascripts/operators.js" defer></script>')
     return "\n\n".join(parts)
 

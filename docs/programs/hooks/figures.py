@@ -1,9 +1,10 @@
 """Moving figures in the pages.
 
 A picture `NAME.svg` in a reading moves on the site if `docs/figures/NAME.js` exists: the page has its data and its
-script, which takes the picture's place. Without scripts the picture stays, and a phone shows `docs/figures/NAME.svg` instead,
-which is narrow. A notebook shows the picture. Another page shows the same figure by `<!-- figure: NAME -->`, as the figure's own
-page `docs/figures/NAME.md` does, and `<!-- figures -->` becomes all of them, each with the ways to that page and to its reading.
+script, which takes the picture's place before the browser has read what comes after it, so that nothing moves. Without scripts
+the picture stays, and a phone shows `docs/figures/NAME.svg` instead, which is narrow. A notebook shows the picture. Another page
+shows the same figure by `<!-- figure: NAME -->`, as the figure's own page `docs/figures/NAME.md` does, and `<!-- figures -->`
+becomes all of them, each with the ways to that page and to its reading.
 `<!-- figure: strides calm -->` has few controls, and moves by itself until it is touched. `<!-- figure: strides still -->` is the
 picture alone, a link to where the reading has the figure.
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Sequence
 
 from markdown.extensions.toc import slugify
 from mkdocs.config.defaults import MkDocsConfig
@@ -40,11 +42,13 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         alt, name, caption = match.groups()
         if not (FIGURES / f"{name}.js").exists():
             return match[0]
+        sources = [name] if shown else [*SHARED, name]
         shown.append(name)
+        scripts = (files.get_file_from_path(f"figures/{source}.js").url_relative_to(page.file) for source in sources)
         own, narrow = (files.get_file_from_path(f"figures/{name}.{ending}").url for ending in ("md", "svg"))
         addresses = get_relative_url(own, page.url), get_relative_url(narrow, page.url)
         said = caption.replace(STILL, "").replace(words(STILL), "").strip()
-        return f"{figure(name, alt, *addresses, calm)}\n\n*{said}*\n{{: .caption }}"
+        return f"{figure(name, alt, *addresses, calm, [*scripts])}\n\n*{said}*\n{{: .caption }}"
 
     if "<!-- figures -->" in markdown:
         entries = (_entry(name, *shown) for name, shown in pictures().items())
@@ -58,11 +62,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
             return _still(name, PICTURE.match(picture)[1], narrow, f"../{phase}/reading.md#{section}")
         return PICTURE.sub(lambda picture: moving(picture, kind == " calm"), picture)
 
-    markdown = PICTURE.sub(moving, ELSEWHERE.sub(elsewhere, markdown))
-    sources = [*SHARED, *sorted({*shown})] if shown else []
-    scripts = (files.get_file_from_path(f"figures/{name}.js").url_relative_to(page.file) for name in sources)
-    tags = (f'<script src="{script}" defer></script>' for script in scripts)
-    return "\n\n".join([markdown, *tags])
+    return PICTURE.sub(moving, ELSEWHERE.sub(elsewhere, markdown))
 
 
 def pictures() -> dict[str, tuple[str, str, str]]:
@@ -113,10 +113,13 @@ def _drawing(name: str, alt: str) -> tuple[str, float]:
     return drawing, float(re.search(r'width="([\d.]+)"', picture)[1]) * UNIT
 
 
-def figure(name: str, alt: str, page: str, phone: str, calm: bool = False) -> str:
-    """The pictures and the data of a figure, as HTML. `page` is the address of its own page, and `phone` of its narrow picture."""
+def figure(name: str, alt: str, page: str, phone: str, calm: bool = False, scripts: Sequence[str] = ()) -> str:
+    """The pictures, the data and the scripts of a figure, as HTML. `page` is the address of its own page, and `phone` of its narrow
+    picture."""
     drawing, width = _drawing(name, alt)
     data = (FIGURES / f"{name}.json").read_text(encoding="utf-8").strip().replace("<", "\\u003c")
     where = f'data-figure="{name}" data-page="{page}" style="--wide: {width:.1f}rem"{" data-calm" if calm else ""}'
     narrow = f'<noscript><img src="{phone}" alt="{html.escape(alt)}" loading="lazy"></noscript>'
-    return f'<figure class="moving" {where}>{drawing}{narrow}<script type="application/json">{data}</script></figure>'
+    data = f'<script type="application/json">{data}</script>'
+    tags = "".join(f'<script src="{script}"></script>' for script in scripts)
+    return f'<figure class="moving" {where}>{drawing}{narrow}{data}{tags}</figure>'

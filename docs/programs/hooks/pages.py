@@ -39,6 +39,7 @@ CODE = re.compile(r"<pre\b([^>]*)>(?:<span></span>)?<code[^>]*>(.*?)</code></pre
 PROMPT = re.compile(r"(?:>>>|\.\.\.|\$|In \[\d*\]:)(?: |$)")
 FIRST_PROMPT = re.compile(r"(?:>>>|\$|In \[\d*\]:) ")
 
+PHONE = "(max-width: 44.9375em)"
 CARD = 1200, 630
 PAPER, INK, FAINT, FLAME, GLOW = "#15171c", "#f2f0ec", "#8d939c", "#e8590c", "#ffd8a8"
 ICON = IMAGES / "favicon.svg"
@@ -178,7 +179,13 @@ def _pictures(content: str, page: str, files: Files) -> str:
             shown = float(given.get("width", width))
             more |= {"width": f"{shown:.0f}", "height": f"{shown * height / width:.0f}"}
         added = "".join(f' {name}="{value}"' for name, value in more.items() if name not in given)
-        return f"<img{added}{match[0].removeprefix('<img')}"
+        image = f"<img{added}{match[0].removeprefix('<img')}"
+        panels = files.get_file_from_path(posixpath.normpath(path).replace(".svg", "-panels.svg"))
+        if panels is None or panels is file:
+            return image
+        width, height = map(round, size(panels.content_bytes))
+        source = given["src"].replace(".svg", "-panels.svg")
+        return f'<picture><source media="{PHONE}" srcset="{source}" width="{width}" height="{height}">{image}</picture>'
 
     return PICTURE.sub(loading, content)
 
