@@ -1,7 +1,8 @@
 // A conversation with the trained model, over a Python in a worker (worker.js): its tokens, and what a step computed.
 //
-// The page has `[data-talk]`, and a script of JSON, `#talk`: {base, version, runs, prompts, labs, recorded: {text, begun,
-// steps}}. `begun` and the steps are those of `rushlight/course/talk.py`. `labs` has the imports of each lab whose exercises the model
+// The page has `[data-talk]`, and a script of JSON, `#talk`: {base, version, runs, prompts, forms, be, labs, recorded: {text, begun,
+// steps}}. `begun` and the steps are those of `rushlight/course/talk.py`. `forms` has, by language, when and who a sentence that the
+// model knows can be about, and `be` the English auxiliaries of a progressive. `labs` has the imports of each lab whose exercises the model
 // may run on, if their checks have passed in this browser (tab.js). The recorded conversation is shown first, and nothing is loaded
 // before the first press.
 
@@ -108,6 +109,7 @@
 
   const state = {
     text: page.recorded.text, // of the conversation that is shown
+    asked: page.recorded.text, // what the reader wrote for it
     temperature: 0,
     begun: page.recorded.begun,
     steps: page.recorded.steps,
@@ -125,7 +127,7 @@
     show();
     try {
       await python.start();
-      const begins = !state.live || last()?.ended || state.text !== asked() || state.temperature !== heat.valueAsNumber;
+      const begins = !state.live || last()?.ended || state.asked !== asked() || state.temperature !== heat.valueAsNumber;
       if (begins) await begin();
       for (let i = 0; i < count && !last()?.ended && !state.stopping; i++) {
         state.steps.push(await python.run("display({'application/json': talk.step()}, raw=True)"));
@@ -148,22 +150,24 @@
     const given = { text: asked(), temperature: heat.valueAsNumber, seed: Math.floor(Math.random() * 2 ** 31) };
     say(words("reading the text"), LOADED.length);
     const source =
-      "from IPython.display import display\nfrom rushlight.course.talk import Conversation\n" +
-      "talk = Conversation(**given)\ndisplay({'application/json': talk.begin()}, raw=True)";
+      "from IPython.display import display\nfrom rushlight.course.talk import Conversation, beginning\n" +
+      "known = beginning(given['text'])\ntalk = Conversation(**given | {'text': known or given['text']})\n" +
+      "display({'application/json': talk.begin() | {'known': known}}, raw=True)";
     state.live = false;
     state.begun = await python.run(source, given);
-    Object.assign(state, { ...given, steps: [], shown: -1, live: true });
+    Object.assign(state, { ...given, text: state.begun.known || given.text, asked: given.text, steps: [], shown: -1, live: true });
     show();
   }
 
   // How it ended, or why it does not go on.
   function report() {
-    const { length } = state.steps;
+    const { length } = state.steps, { known } = state.begun;
+    const read = !known ? words("This is no sentence that the model knows, so what follows is arbitrary.") : known !== state.asked ? words("The model read: {}.", known) : "";
     const seconds = state.steps.reduce((sum, step) => sum + step.seconds, 0) / length;
     const speed = length ? ` ${words("{} ms a token.", Math.round(seconds * 1000))}` : "";
     const how = { end: words("The model ended the text."), full: words("The model has no further position.") }[last()?.ended];
     const unknown = state.begun.unknown.length ? ` ${words("The model reads {} as bytes.", state.begun.unknown.join(" "))}` : "";
-    say((how ?? (length === 1 ? words("1 token.") : words("{} tokens.", length))) + speed + unknown);
+    say(`${(how ?? (length === 1 ? words("1 token.") : words("{} tokens.", length))) + speed + unknown} ${read}`.trim());
   }
 
   function stop() {
@@ -322,12 +326,35 @@
     return panel(words("Attention"), [lines.attention], what, make("div", { class: "attention" }, table), out);
   }
 
+  // A sentence that the model knows, chosen: its verb, when, and who. Spanish is the second language.
+  const verb = make("input", { id: "talk-verb", type: "text", maxlength: 30, autocomplete: "off", spellcheck: "false", value: "climb", input: () => pick() });
+  const option = (language) => ([value, text]) => make("option", { value: `${language} ${value}`, text });
+  const chooser = (id, of) => make("select", { id, change: () => pick(id) }, ...page.forms.map((form, i) => make("optgroup", { label: ["English", "Español"][i] }, ...of(form).map(option(i)))));
+  const when = chooser("talk-when", ({ times }) => Object.entries(times).map(([tense, time]) => [tense, time]));
+  const who = chooser("talk-who", (form) => form.who.map((pronoun, person) => [person, pronoun]));
+
+  function pick(changed) {
+    const [language] = when.value.split(" "), [other] = who.value.split(" ");
+    if (language !== other && changed === "talk-who") when.value = `${other} present`; // both are of the language that was chosen last
+    else if (language !== other) who.value = `${language} 2`;
+    const [code, person] = who.value.split(" "), form = page.forms[code], time = when.value.split(" ")[1];
+    const helper = code === "0" ? { future: " will", progressive: ` ${page.be[person]}` }[time] ?? "" : "";
+    field.value = `(${verb.value.trim()}) ${form.times[time]} ${form.who[person]}${helper}`;
+  }
+
   // The prompts of the course, as buttons.
   const examples = page.prompts.map((prompt) => button(prompt, () => ((field.value = prompt), press(Infinity))));
   const form = make(
     "form",
     {},
-    make("label", { for: "talk-text", text: words("The beginning of a sentence") }),
+    make(
+      "div",
+      { class: "pick" },
+      make("div", {}, make("label", { for: "talk-verb", text: words("Verb") }), verb),
+      make("div", {}, make("label", { for: "talk-when", text: words("Tense") }), when),
+      make("div", {}, make("label", { for: "talk-who", text: words("Person") }), who),
+    ),
+    make("label", { for: "talk-text", text: words("The beginning of a sentence, chosen above or in your own words") }),
     field,
     make("div", { class: "buttons" }, complete, one, end, again),
     make("div", { class: "heat" }, make("label", { for: "talk-heat", text: words("Temperature") }), heat, degree),

@@ -7,6 +7,7 @@ computed and the keys that the cache has. The lines are those that ran: `sys.set
 """
 
 import inspect
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -16,7 +17,8 @@ from types import CodeType, FrameType, FunctionType, SimpleNamespace
 from typing import Any
 
 import rushlight as rl
-from rushlight.course import attention, gpt, sampling, trained
+from rushlight.course import attention, corpus, gpt, sampling, trained
+from rushlight.course.grammar import BE, PRONOUNS, TENSES, TIMES, WORDS
 from rushlight.course.tokens import Tokenizer
 
 MOST = 10  # of the next token's candidates
@@ -206,3 +208,88 @@ def _line(function: FunctionType, number: int) -> dict[str, Any]:
     text = source[number - first].strip() if 0 <= number - first < len(source) else ""
     name = function.__qualname__.removeprefix("gpt.<locals>.")
     return {"module": function.__module__, "function": name, "number": number, "text": text}
+
+
+# A text as the model knows it ----------------------------------------------------------------------------------------
+
+_ALSO = {"he": 2, "it": 2, "él": 2, "usted": 2, "nosotras": 3, "vosotras": 4, "ellos": 5, "ustedes": 5}
+_HELPERS = {"will": "future", "did": "past", **dict.fromkeys(("am", "is", "are"), "progressive")}
+_SMALL = "the of to in with on for about at from not yes do does el la los las lo de a al del en con no sí"
+_SMALL += " there allí him her it them"
+
+
+def beginning(text: str) -> str:
+    """Return the text as the beginning of a sentence that the model knows: a verb in parentheses, when, and who.
+
+    It is the text itself if all its words are of such sentences. Otherwise the verb, its tense and its person are looked for.
+    Returns "" if the text has no such verb.
+
+    >>> beginning("She walked to the city")
+    '(walk) yesterday she'
+    >>> beginning("mañana nosotros comer")
+    '(comer) mañana nosotros'
+    """
+    said = re.fullmatch(r"\((\w+)\) (.+)", text)
+    words = re.findall(r"\w+", text.lower())
+    if said:
+        stem = said[1][: max(2, len(said[1]) - 2)]
+        known = _vocabulary()
+        return text if all(word in known or word.startswith(stem) for word in words[1:]) else ""
+    for language in sorted(PRONOUNS, key=lambda code: -sum(word in _markers(code) for word in words)):
+        if found := _sentence(language, words):
+            return found
+    return ""
+
+
+def _sentence(language: str, words: list[str]) -> str:
+    line = f" {' '.join(words)} "
+    own = {name.lower(): person for person, name in enumerate(PRONOUNS[language])}
+    persons = own | {name: person for name, person in _ALSO.items() if name in _markers(language)}
+    person = max((name for name in persons if f" {name} " in line), key=len, default="")
+    time = next((tense for tense, time in TIMES[language].items() if f" {time} " in line), "")
+    helper = next((_HELPERS[word] for word in words if word in _HELPERS), "") if language == "en" else ""
+    forms = _forms(language)
+    verb, tense = next((forms[word] for word in words if word in forms), ("", ""))
+    new = [word for word in words if word not in _vocabulary()]
+    if not verb and new and time and (language == "en" or new[0].endswith(("ar", "er", "ir"))):
+        verb = new[0]  # one that does not exist
+    if not verb or not (person or time or tense):
+        return ""
+    tense = time or helper or tense or "present"
+    who = persons.get(person, 2)
+    auxiliary = {"future": " will", "progressive": f" {BE[who]}"}.get(tense, "") if language == "en" else ""
+    return f"({verb}) {TIMES[language][tense]} {PRONOUNS[language][who]}{auxiliary}"
+
+
+@cache
+def _markers(language: str) -> set[str]:
+    """The words that say who and when, in a language."""
+    also = [name for name in _ALSO if (name in ("he", "it")) == (language == "en")]
+    helpers = _HELPERS if language == "en" else ()
+    return {
+        word
+        for text in (*PRONOUNS[language], *TIMES[language].values(), *also, *helpers)
+        for word in text.lower().split()
+    }
+
+
+@cache
+def _vocabulary() -> set[str]:
+    """The words of the corpus besides its verbs."""
+    nouns = [word for kind in ("people", "things") for row in WORDS[kind] for word in row[:4]]
+    adjectives = [f"{stem}{end}" for _, stem in corpus.ADJECTIVES for end in ("o", "a", "os", "as")]
+    names = [english for english, _ in corpus.ADJECTIVES]
+    return {*nouns, *adjectives, *names, *_SMALL.split(), *_markers("en"), *_markers("es")}
+
+
+@cache
+def _forms(language: str) -> dict[str, tuple[str, str]]:
+    """For a form of a verb that the model has read, the verb and the tense. Of equal forms, the infinitive and the present win."""
+    forms: dict[str, tuple[str, str]] = {}
+    for verb in corpus.VERBS:
+        forms[verb.infinitive(language)] = verb.infinitive(language), ""
+    for verb in corpus.VERBS:
+        for tense in TENSES[language]:
+            for person in range(6):
+                forms.setdefault(verb.form(language, tense, person), (verb.infinitive(language), tense))
+    return forms

@@ -42,6 +42,7 @@ from autograder.notebook import pieces
 from docs.programs.browser import parts
 from docs.programs.hooks.languages import LANGUAGE, plain, words
 from docs.programs.hooks.pages import ICON, ICON_PATH
+from rushlight.course.grammar import BE, PRONOUNS, TIMES
 from rushlight.course.short_names import long_form
 from rushlight.course.talk import Conversation
 from rushlight.course.trained import PROMPTS
@@ -353,6 +354,8 @@ def _about_talk(config: MkDocsConfig) -> dict:
     return {
         "runs": bool(config.extra["browser"]),
         "prompts": PROMPTS,
+        "forms": [{"times": TIMES[code], "who": PRONOUNS[code]} for code in TIMES],
+        "be": BE,
         "labs": {lab.path.stem: imports(lab.read()) for lab in found},
         "recorded": conversation(),
     }

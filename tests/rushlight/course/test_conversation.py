@@ -9,7 +9,7 @@ import rushlight as rl
 from autograder.engine.exercise import fill, unplug
 from rushlight.course import attention, sampling, trained
 from rushlight.course.gpt import gpt
-from rushlight.course.talk import Conversation, loaded
+from rushlight.course.talk import Conversation, beginning, loaded
 
 
 def steps_of(talk):
@@ -109,3 +109,24 @@ def test_lines_are_those_that_ran_and_a_piece_of_a_student_has_its_own():
     finally:
         unplug(sampling.append)
     assert line["text"].endswith("# the last line that writes") and line["module"] == __name__
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("She walked to the city", "(walk) yesterday she"),
+        ("he will open the doors", "(open) tomorrow she will"),
+        ("they are cooking", "(cook) now they are"),
+        ("The teacher opened the door", "(open) yesterday she"),
+        ("yesterday she wug", "(wug) yesterday she"),
+        ("mañana nosotros comer", "(comer) mañana nosotros"),
+        ("ayer yo abrí la puerta", "(abrir) ayer yo"),
+        ("What is torch?", ""),
+        ("hello how are you", ""),
+        ("(walk) the dog eats meat", ""),
+        ("🙂", ""),
+        *((prompt, prompt) for prompt in trained.PROMPTS),
+    ],
+)
+def test_a_text_in_own_words_is_read_as_a_sentence_that_the_model_knows(text, read):
+    assert beginning(text) == read
