@@ -1,10 +1,12 @@
 // The search, for the words of a reader.
 {
-  // Its index is large. It is asked for when a reader turns to the search, not with every page.
+  // Its index is large. It is asked for when the page has nothing else to do, or when a reader turns to the search.
   const { open, send } = XMLHttpRequest.prototype;
   const turned = new Promise((ready) => {
     for (const kind of ["change", "focusin", "pointerover"])
       document.addEventListener(kind, ({ target }) => target.matches?.("#__search, .md-search, .md-search *") && ready());
+    const idle = window.requestIdleCallback ?? setTimeout; // Safari
+    if (!navigator.connection?.saveData) addEventListener("load", () => setTimeout(() => idle(ready), 2000));
   });
   XMLHttpRequest.prototype.open = function (method, url, ...more) {
     this.waits = String(url).endsWith("search/search_index.json");
@@ -16,18 +18,44 @@
   };
 
   // What is asked goes to lunr as a query: each word, more than words that begin like the last one, and these more than near
-  // spellings of a word that is nowhere. A name that the glossary knows for something also asks for the thing by its title.
+  // spellings of a word that is nowhere. A question also has words that say nothing of what it is about. A name that the glossary
+  // or a section has for itself also asks for it by its title.
   const SYNTAX = /"|(?:^|\s)[+-]\S|[*~^]/; // the reader's own query
-  const SETUP = 0, QUERY = 2; // kinds of messages, of the theme
-  const names = new Map();
+  const SETUP = 0, QUERY = 2, RESULT = 3; // kinds of messages, of the theme
+  const EMPTY = new Set(
+    (
+      "a about after again am an and any are as at be been before but by can cannot could did do does doing for from get gets getting go goes got had " +
+      "happen happens has have how i if in instead into is it its just like make makes me mean means much must my need needs new no not now of on " +
+      "one or our pytorch s should so some someone something t tell than that the their them then there these they thing things this to too torch " +
+      "us use used uses using want wants was we well were what when where which while who why will with without work works would you your explain " +
+      "example examples tutorial guide introduction cómo cuál cuando cuándo de del dónde el en es eso funciona hace hacer hago la las lo los mi para " +
+      "por qué que se si son su tengo un una uso y"
+    ).split(" "),
+  );
+  const names = new Map(); // for a name, the words of the titles that have it
+  const spread = new Map(); // for a stem, the number of sections that have it
+  const sections = new Map(); // by location
+  const stemsOf = new Map(); // the text of each section that was found
   const known = new Set();
-  let separator;
+  let separator, query, content;
   const words = (text) => text.toLowerCase().split(separator).filter((word) => /[\p{L}\p{N}]/u.test(word));
+  const plain = (text) => text.replace(/<[^>]*>/g, " ");
+  const stem = (word) => word.replace(/iz/, "is").replace(/(?<=...)(?:ations?|ions?|ings?|ers?|ed|ies|es|s|e|y|i)$/, "").replace(/(.)\1$/, "$1");
+  const meant = (text) => {
+    const given = words(text), rest = given.filter((word) => !EMPTY.has(word));
+    return rest.length ? rest : given;
+  };
+
+  const stems = (text) => meant(plain(text)).map(stem);
 
   function learn({ config, docs }) {
     separator = new RegExp(config.separator);
-    for (const { title, text, tags = [] } of docs) {
-      for (const word of words(`${title} ${text.replace(/<[^>]*>/g, " ")}`)) known.add(word);
+    for (const doc of docs) {
+      const { location, title, text, tags = [] } = doc;
+      sections.set(location, doc);
+      const own = new Set(words(`${title} ${plain(text)} ${tags.join(" ").replaceAll("_", " ")} ${tags.join(" ")}`));
+      for (const word of own) known.add(word);
+      for (const each of new Set([...own].map(stem))) spread.set(each, (spread.get(each) ?? 0) + 1);
       for (const name of tags) names.set(name, [...(names.get(name) ?? []), ...words(title)]);
     }
   }
@@ -38,18 +66,59 @@
     return known.has(word) || word.length < 5 ? [] : [`${word}~${word.length < 9 ? 1 : 2}`];
   }
 
-  function asked(query) {
+  function asked(given) {
+    [query, content] = [given, null];
     if (SYNTAX.test(query)) return query;
-    const given = words(query);
-    const last = given.at(-1) ?? "";
-    const within = (text) => (name) => `_${text}_`.includes(`_${name}_`);
-    const all = [...names.keys()].filter(within(given.join("_")));
-    const called = all.filter((name) => !all.some((other) => other !== name && within(other)(name))); // the longest
+    content = meant(query);
+    const last = words(query).at(-1) ?? "";
+    const about = new Set(content.map(stem)), parts = new Map();
+    for (const name of names.keys()) {
+      const given = about.has(stem(name)) ? [stem(name)] : stems(name.replaceAll("_", " "));
+      if (given.every((each) => about.has(each))) parts.set(name, given);
+    }
+    const longest = Math.max(...[...parts.values()].map((given) => given.length));
+    const called = [...parts.keys()].filter((name) => parts.get(name).length === longest);
     return [
-      ...given.flatMap((word) => [`${word}^8`, ...near(word)]),
+      ...content.flatMap((word) => [`${word}^8`, ...near(word)]),
       ...(last.length > 2 && /\S$/.test(query) ? [`${last}*^1`] : []),
       ...called.flatMap((name) => [`${name}^8`, ...names.get(name).map((word) => `${word}^2`)]),
     ].join(" ");
+  }
+
+  // What is found is put in the order of how much of the question it answers: a section by its words, the rare ones most, those
+  // of its title more, and by the part of the question that it has; and a section that has a name for it, by that name.
+  const LONG = 150; // words of a usual section
+  const MOST = 60; // pages that are looked at
+  const DOING = /^\W*(can|how|should|when|where|why|cómo|cuándo|dónde|por qué|puedo)\b/i; // no definition is asked for
+  const KINDS = [[/^phases\/.*\/reading/, 1.4], [/^students/, 1.6], [/^(phases|anywhere|map|instructors|gpu|lms)/, 1], [/^(api|index)/, 0.35]];
+
+  function ranked(items) {
+    const wanted = [...new Set(content.map(stem))].filter((each) => spread.has(each));
+    if (!wanted.length) return;
+    const rarity = new Map(wanted.map((each) => [each, Math.log(1 + sections.size / spread.get(each))]));
+    const sum = (all) => all.reduce((total, each) => total + rarity.get(each), 0);
+    const share = (all) => sum(wanted.filter((each) => all.has(each))) / sum(wanted);
+    const value = (location) => {
+      const { title, text, tags = [] } = sections.get(location);
+      const named = tags.flatMap((tag) => [[stem(tag)], stems(tag.replaceAll("_", " "))]).filter((name) => name.every((each) => rarity.has(each)));
+      const name = new Set(named.sort((a, b) => b.length - a.length)[0]);
+      const heading = new Set(stems(title.replace(/^\w+ \d+\w?: /, ""))), count = new Map(), all = stemsOf.get(location) ?? words(plain(text)).map(stem);
+      stemsOf.set(location, all);
+      for (const each of all) if (rarity.has(each)) count.set(each, (count.get(each) ?? 0) + 1);
+      const titled = new Set([...heading, ...name]), has = new Set([...titled, ...count.keys()]);
+      const often = (n) => n / (n + 0.5 + (0.7 * all.length) / LONG);
+      const found = wanted.reduce((total, each) => total + rarity.get(each) * (often(count.get(each) ?? 0) + 1.5 * titled.has(each)), 0);
+      const same = share(heading) * ([...heading].filter((each) => rarity.has(each)).length / heading.size || 0);
+      const kind = location.startsWith("glossary") ? (DOING.test(query) ? 1 : 1.8) : (KINDS.find(([page]) => page.test(location))?.[1] ?? 0.7);
+      const part = name.size / wanted.length; // of the question, its name
+      return found * share(has) ** 2 * kind * (1 + same + (part >= 0.5 ? 3 * part : 0));
+    };
+    for (const group of items.slice(0, MOST)) {
+      for (const each of group) each.score &&= value(each.location);
+      group.sort((a, b) => b.score - a.score);
+    }
+    for (const group of items.splice(MOST)) items.push(group.map((each) => ({ ...each, score: 0 })));
+    items.sort(([a], [b]) => b.score - a.score);
   }
 
   // The theme searches when a key is released. A text may also be pasted, spoken or chosen.
@@ -58,6 +127,11 @@
   });
 
   window.Worker = class extends window.Worker {
+    constructor(...given) {
+      super(...given);
+      this.addEventListener("message", ({ data }) => data?.type === RESULT && content && ranked(data.data.items)); // before the theme's
+    }
+
     postMessage(message) {
       if (message.type === SETUP) learn(message.data);
       super.postMessage(message.type === QUERY ? { ...message, data: asked(message.data) } : message);

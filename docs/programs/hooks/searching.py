@@ -2,21 +2,27 @@
 
 Readers search for terms, and prose explains them. So the search has the headings and the prose of a reading and of a lab, without
 code, outputs, pictures, hints and answers. It has the names in the API, each with the first paragraph of what it says of itself,
-below everything else; of the list of operators it has the first paragraph alone. The page that a reader sees is whole.
+below everything else; of the list of operators it has the first paragraph, and each name with its schema. The page that a reader
+sees is whole.
 
-Readers have words of their own. A comment below a heading, `<!-- asked: OOM, CUDA out of memory -->`, names the section by them.
-A term of the glossary is also found by the names that it has there. What is typed is read in `docs/javascripts/search.js`.
+Readers have words of their own. A comment below a heading, `<!-- asked: OOM, CUDA out of memory -->`, names the section by them,
+and `docs/programs/asked.toml` has such names for the readings and their sections. A term of the glossary is also found by the names
+that it has there. `docs/javascripts/search.js` reads what is typed, and puts in order what is found.
 """
 
 from __future__ import annotations
 
+import html
 import re
+import tomllib
 from fnmatch import fnmatch
+from pathlib import PurePosixPath as Path
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.plugins import CombinedEvent, event_priority
 from mkdocs.structure.pages import Page
 
+from docs.programs import DOCS
 from docs.programs.hooks.glossary import plurals
 from docs.programs.hooks.languages import LANGUAGE
 
@@ -39,11 +45,15 @@ CODE = re.compile(r'<div (?:id="[^"]*" )?class="(?:[\w-]+ )*highlight\b.*?</div>
 
 ASKED = re.compile(r'<h[2-6] id="([^"]+)"(?:(?!<h[1-6]).)*?</h[2-6]>\s*<!-- asked: (.+?) -->', re.DOTALL)
 
+OPERATOR = re.compile(r'<dt><code [^>]*id="([^"]+)">((\w+?)_?[.(].*?)</code></dt>')
+
 names: dict[str, list[str]] = {}  # for the address of a section, what readers call it
+declared: dict[str, dict[str, str]] = {}  # for the name of an operator, its entry in the index
 
 
 def on_config(config: MkDocsConfig) -> None:
     names.clear()
+    declared.clear()
     for term in config.extra["glossary"]:
         names[f"glossary.html#{term.anchor}"] = [term.title, *term.names, *term.english]
 
@@ -51,6 +61,8 @@ def on_config(config: MkDocsConfig) -> None:
 @event_priority(100)  # before the search plugin reads the page
 def _on_page_context_hide(context, page: Page, **_) -> None:
     path = page.file.src_uri
+    for anchor, schema, name in OPERATOR.findall(page.content) if path == "api/operators.md" else ():
+        declared.setdefault(name, {"location": f"{page.url}#{anchor}", "title": name, "text": html.unescape(schema)})
     for anchor, asked in ASKED.findall(page.content):
         names.setdefault(f"{path.removesuffix('.md')}.html#{anchor}", []).extend(asked.split(", "))
     page.meta["search"] = {"boost": boost(path)} | (page.meta.get("search") or {})
@@ -70,13 +82,32 @@ on_page_context = CombinedEvent(_on_page_context_hide, _on_page_context_show)
 def on_post_build(config: MkDocsConfig) -> None:
     search = config.plugins["material/search"]
     separator = re.compile(search.config.separator)
+    newcomers = of_readings()
+    search.search_index.entries += [entry | {"boost": boost("api/")} for entry in declared.values()]
     for entry in search.search_index.entries:
         entry["location"] = entry["location"].removeprefix(f"{LANGUAGE}/") if LANGUAGE else entry["location"]
         if "#" not in entry["location"]:
             entry["boost"] *= WHOLE
-        if entry["location"] in names:
-            forms = {form for name in names[entry["location"]] for form in plurals(name.lower())}
+        page, _, anchor = entry["location"].partition("#")
+        called = names.get(entry["location"], []) + newcomers.get(
+            (Path(page).parent.name, anchor or Path(page).stem), []
+        )
+        if called:
+            forms = {form for name in called for form in plurals(name.lower())}
             entry["tags"] = sorted({"_".join(filter(None, separator.split(form))) for form in forms})
+
+
+def of_readings() -> dict[tuple[str, str], list[str]]:
+    """What newcomers call a reading, a part or a section: by the folder of the phase, and the page or the anchor."""
+    table = tomllib.loads((DOCS / "programs" / "asked.toml").read_text(encoding="utf-8"))
+    pages = {"": "reading"} | {
+        f"{phase[:2]}{part}": f"reading_{phase[:2]}{part}" for phase in table for part in "abcde"
+    }
+    return {
+        (phase, pages.get(key, key)): said.split(", ")
+        for phase, called in table.items()
+        for key, said in called.items()
+    }
 
 
 def boost(path: str) -> float:
