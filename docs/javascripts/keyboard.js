@@ -12,8 +12,14 @@ for (const label of document.querySelectorAll("label.md-header__button[for='__dr
   });
 }
 
-// The search is a dialog, and a dialog has a name.
+// The search is a dialog, and a dialog has a name. So has each landmark, and no two have the same one. What is inside of another
+// navigation is a part of it, and what only clears the search is none.
 document.querySelector(".md-search")?.setAttribute("aria-label", words("Search"));
+document.querySelector(".md-path")?.setAttribute("aria-label", words("You are here"));
+document.querySelector("form[data-md-component=palette]")?.setAttribute("aria-label", words("Colours"));
+document.querySelector("article")?.setAttribute("aria-labelledby", document.querySelector("article h1[id]")?.id ?? "");
+document.querySelector(".md-search__options")?.setAttribute("role", "none");
+for (const part of document.querySelectorAll(".md-nav .md-nav")) part.setAttribute("role", "group");
 
 // A page that is not there offers the search, which in the header of a narrow screen is only an icon.
 for (const button of document.querySelectorAll("button[data-search]")) {

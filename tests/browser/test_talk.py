@@ -52,6 +52,23 @@ def test_each_step_of_a_recorded_conversation_is_shown_before_python_is_loaded(t
     assert "block 4, head 3 gives" in talk.locator(".talk output.note").inner_text()
 
 
+def test_verb_tense_and_person_are_chosen_and_home_names_the_pieces_that_take_part(talk, below):
+    text = talk.locator("#talk-text")
+    talk.locator("#talk-when").select_option(label="now")
+    talk.locator("#talk-who").select_option(label="they")
+    talk.locator("#talk-verb").fill("wug")
+    assert text.input_value() == "(wug) now they are"
+    talk.locator("#talk-who").select_option(label="nosotros")
+    assert text.input_value() == "(wug) hoy nosotros"
+    talk.locator("#talk-when").select_option(label="yesterday")
+    assert text.input_value() == "(wug) yesterday she"
+    passed = json.dumps({"answers": {}, "passed": {"course.sampling.append": APPEND}})
+    talk.evaluate("(passed) => localStorage.setItem('rushlight/12c_training', passed)", passed)
+    talk.goto(f"{below}index.html")
+    assert talk.locator("[data-pieces]").inner_text() == "The model there runs on pieces of your own: append."
+    talk.evaluate("localStorage.clear()")
+
+
 @pytest.mark.sweep  # Python in the browser, and 25 tokens
 def test_a_text_is_completed_as_natively_on_a_piece_that_has_passed_and_stops(talk, folder):
     if not (folder / "browser/pyodide").exists():
@@ -71,6 +88,12 @@ def test_a_text_is_completed_as_natively_on_a_piece_that_has_passed_and_stops(ta
     assert lines[1].startswith("return scores.argmax().item()") and "choose, line" in lines[1]
     assert lines[2] == "cache.values[:, :, start:stop] = values your append, line 5"
 
+    talk.fill("#talk-text", "she climbed")
+    talk.get_by_role("button", name="One token").click()
+    status(talk, "The model read: (climb) yesterday she.")
+    talk.fill("#talk-text", "What is torch?")
+    talk.get_by_role("button", name="One token").click()
+    status(talk, "This is no sentence that the model knows")
     talk.fill("#talk-text", "🙂" * 40)
     talk.get_by_role("button", name="One token").click()
     status(talk, "This text has 161 tokens, and the model has 64 positions. Shorten the text.")

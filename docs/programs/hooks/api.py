@@ -3,8 +3,8 @@
 Modules are read, not imported; only the modules of the exercises are looked up. A page begins with the module's docstring; then
 come its functions and classes in the order of the file, under the headings of the file, with signature, docstring and, folded, the
 source; but not that of an exercise. Operators have a page of their own, from `native_functions.yaml`, which
-`javascripts/operators.js` filters. A path of PyTorch's repository, here and on every other page, becomes a link to that file in
-the release `TAG`; nothing is fetched.
+`javascripts/operators.js` filters, and so does `javascripts/names.js` a page with many names. A path of PyTorch's repository, here
+and on every other page, becomes a link to that file in the release `TAG`; nothing is fetched.
 """
 
 from __future__ import annotations
@@ -37,6 +37,12 @@ from rushlight.torchgen.gen import Native, load
 from rushlight.torchgen.gen_autograd import inplace_forms, load_derivatives
 
 log = logging.getLogger("mkdocs.hooks.api")
+
+MANY = 8  # names of a page that can be filtered
+FILTER = (
+    '<form class="filter names" role="search" aria-label="Names"><div><label for="filter-name">Name</label>'
+    '<input type="search" id="filter-name" autocomplete="off" spellcheck="false"></div><output aria-live="polite"></output></form>'
+)
 
 TAG = f"v{PYTORCH}"
 ADDRESS = f"https://github.com/pytorch/pytorch/{{}}/{TAG}/{{}}"
@@ -327,6 +333,9 @@ def module_page(
             parts.append(
                 _source([definition for definition in silent.values() if not isinstance(definition, STATEMENT)], module)
             )
+    if sum(map(bool, map(_says, module.definitions().values()))) >= MANY:
+        parts.insert(2, FILTER)
+        parts.append(f'<script src="{up}javascripts/names.js" defer></script>')
     return "\n\n".join(parts)
 
 

@@ -70,6 +70,7 @@ def on_page_content(content: str, page: Page, config: MkDocsConfig, files: Files
     if file := files.get_file_from_path(path):
         page.meta["card"] = {"path": file.url, "alt": alt, "width": CARD[0], "height": CARD[1]}
     content = EMPTY_HEADER.sub(r"<td\1></td>", content)
+    content = content.replace('<a class="headerlink"', '<a class="headerlink" aria-hidden="true" tabindex="-1"')  # a ¶
     return CODE.sub(_copied, _pictures(content, page.url, files))
 
 
