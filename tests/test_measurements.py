@@ -33,6 +33,7 @@ SMALLEST = {
     "quantized.py": ["--rounds", "2"],
     "scaling.py": ["--seconds", "0.01"],
     "scripts.py": ["--steps", "2", "--rounds", "1", "mlp"],
+    "search.py": ["--site", "docs/theme"],  # in which there is none
     "site.py": ["--site", "docs/theme", "404.html"],  # which has no page of its own
     "step.py": ["--rounds", "2"],
     "strangers.py": ["tests/rushlight/course/strangers"],

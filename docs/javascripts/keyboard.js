@@ -18,6 +18,7 @@ document.querySelector(".md-search")?.setAttribute("aria-label", words("Search")
 document.querySelector(".md-path")?.setAttribute("aria-label", words("You are here"));
 document.querySelector("form[data-md-component=palette]")?.setAttribute("aria-label", words("Colours"));
 document.querySelector("article")?.setAttribute("aria-labelledby", document.querySelector("article h1[id]")?.id ?? "");
+document.querySelector(".md-search__options")?.removeAttribute("aria-label");
 document.querySelector(".md-search__options")?.setAttribute("role", "none");
 for (const part of document.querySelectorAll(".md-nav .md-nav")) part.setAttribute("role", "group");
 
