@@ -60,9 +60,7 @@ def measure(folder: Path) -> None:
             page.evaluate("window.turned = performance.now()")
             page.get_by_role("textbox", name="Search").fill("how does autograd work")
             seen = page.wait_for_function(FIRST).json_value()
-            print(
-                f"first result {seen:.0f} ms after a question, {wait / 1000:.0f} s after the page is there"
-            )
+            print(f"first result {seen:.0f} ms after a question, {wait / 1000:.0f} s after the page is there")
         browser.close()
     wrong = {each: found[each][:3] for each, answers in questions.items() if not answered(found[each][:1], answers)}
     for question, places in wrong.items():
