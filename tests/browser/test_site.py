@@ -542,7 +542,9 @@ PAPER = """() => {
     return {
         around: [...document.querySelectorAll("header, nav, footer, .md-code__nav, .controls, .buttons, .tab-bar")]
             .filter(shown).length,
-        closed: [...document.querySelectorAll("article details > :not(summary, .buttons)")].filter(each => !shown(each)).length,
+        closed: [...document.querySelectorAll("article details:not(.here) > :not(summary, .buttons)")]
+            .filter(each => !shown(each)).length,
+        exercises: [...document.querySelectorAll("article .here")].filter(shown).length, // the lab's print has them
         clipped: [...inside].filter(clipped).map(each => each.outerHTML.slice(0, 80)),
         wide: document.documentElement.scrollWidth > innerWidth,
         dark: getComputedStyle(document.querySelector("article .caption")).color,
@@ -560,7 +562,7 @@ def test_a_print_has_the_text_alone_and_all_of_it(page, served, shots, name):
     page.wait_for_function("[...document.querySelectorAll('article details')].every(each => each.open)")
     said = page.evaluate(PAPER)
     brightness = sum(map(float, re.findall(r"[\d.]+", said.pop("dark"))[:3])) / 3
-    assert said == {"around": 0, "closed": 0, "clipped": [], "wide": False} and brightness < 120
+    assert said == {"around": 0, "closed": 0, "exercises": 0, "clipped": [], "wide": False} and brightness < 120
     page.pdf(path=shots / f"{Path(name).parent.name}.pdf", format="A4")
 
 

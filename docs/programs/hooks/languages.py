@@ -75,8 +75,7 @@ def plain(text: str) -> str:
 
 def anchored(text: str, english: str, taken: set[str]) -> str:
     """Markdown whose headings have the anchors of those of the English text. `taken` has the anchors of the page so far."""
-    headings = [match[2] for match in HEADING.finditer(FENCED.sub("", english))]
-    slugs = iter([(heading, unique(slugify(plain(heading), "-"), taken)) for heading in headings])
+    slugs = iter([(match[2], _slug(match, taken)) for match in HEADING.finditer(FENCED.sub("", english))])
     lines, fence = [], ""
     for line in text.split("\n"):
         mark = re.match(r"(`{3,}|~{3,})", line)
@@ -87,6 +86,12 @@ def anchored(text: str, english: str, taken: set[str]) -> str:
         same = not match or match[2] == heading  # whose anchor is the same, too
         lines.append(line if same else f"{match[1]}{match[2]} {{ #{slug} }}")
     return "\n".join(lines)
+
+
+def _slug(heading: re.Match, taken: set[str]) -> str:
+    """The anchor of a heading: its own, as in `## The compiler { #compiler }`, or else one of its words."""
+    own = re.search(r"#([\w-]+)", heading[3])
+    return own[1] if own else unique(slugify(plain(heading[2]), "-"), taken)
 
 
 def translated(text: str, name: str) -> str:

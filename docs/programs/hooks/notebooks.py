@@ -296,7 +296,9 @@ def _released(lab: Notebook) -> bytes:
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """The parts of a page have headings of the first level too. They follow in its table of contents, and a page has one title."""
+    """The parts of a page have headings of the first level too. They follow in its table of contents, and a page has one title.
+    Links may name the blocks of exercises, which mkdocs does not look for."""
+    page.present_anchor_ids = {*(page.present_anchor_ids or ()), *re.findall(r'<div id="(exercise-[^"]+)"', html)}
     first, *parts = page.toc.items or [None]
     if parts:
         first.children += parts

@@ -15,7 +15,7 @@ from autograder.engine.judge import Judge
 from autograder.engine.observe import error_tree, is_error
 from autograder.engine.subject import answer
 from autograder.engine.verdict import DISAGREED
-from autograder.exam.draw import _other_programs
+from autograder.exam.draw import VARIANTS, _other_programs
 from autograder.model import Lab
 from autograder.notebook.first_answers import first_answer
 from rushlight.course import draws
@@ -92,7 +92,7 @@ def test_programs_on_the_same_ranks_have_the_answers_that_they_have_alone(monkey
 def test_an_exam_asks_about_programs_that_no_student_has(judge):
     import random
 
-    texts = {text for text, _ in _other_programs(find(EXERCISE), judge, random.Random(1))}
+    texts = {text for text, _ in _other_programs(find(EXERCISE), judge, random.Random(1), VARIANTS)}
     assert len(texts) > 50 and not texts & {draws.program("saved_tensors", number) for number in range(draws.POOL)}
 
 
