@@ -101,6 +101,14 @@
 
   // What the page shows --------------------------------------------------------------------------------------------
 
+  // The headings of what is not done, and gives no points in this page: the milestone, and the written answer.
+  function left() {
+    const isOpen = (cell) => (cell.kind === "written" ? cell.text === cell.own : cell.kind === "check" && !cell.points && !cell.lacks && !passes(cell));
+    const headings = [...document.querySelectorAll("article h2[id]")];
+    const above = ({ block }) => headings.findLast((each) => each.compareDocumentPosition(block) & Node.DOCUMENT_POSITION_FOLLOWING);
+    return [...new Set(cells.filter(isOpen).map(above))].filter(Boolean);
+  }
+
   function* lines({ points, seconds, on }) {
     const lacking = sum(checks.filter(({ lacks }) => lacks)), written = page.points - sum(checks);
     const rest = [
@@ -110,6 +118,7 @@
     yield make("p", {}, make("b", { text: words("{0} of {1} points", points, page.points) }), [`: ${words("all that this page can give.")}`, ...rest.filter(Boolean)].join(" "));
     const counted = words("Counted from your first press, while this page was in front, and up to two minutes after a key, a click or a scroll.");
     if (seconds !== null) yield make("p", {}, words("Finished on {0}, after {1} in this page.", on, inWords(seconds)), " ", make("small", { text: counted }));
+    if (left().length) yield make("p", {}, words("Left on this page, without points here:"), " ", ...left().flatMap(({ id, firstChild }) => [make("a", { href: `#${id}`, text: firstChild.textContent }), " · "]).slice(0, -1));
     yield make("p", { text: words("These functions of the framework are now your code. Beside each is its counterpart in PyTorch:") });
     const item = (piece) => make("li", {}, make("code", { text: nameOf(piece) }), ...(piece.counterpart ? [" ", make("small", { text: piece.counterpart })] : []));
     yield make("ul", { class: "pieces" }, ...pieces.map(item));
@@ -128,7 +137,8 @@
     const button = (text, click) => make("button", { text, type: "button", click });
     const saveSvg = () => save(new Blob([source(picture)], { type: "image/svg+xml" }), file("svg"));
     const buttons = [button(words("Save SVG"), saveSvg), button(words("Save PNG"), () => savePng(picture))];
-    const next = page.after && make("p", {}, make("a", { class: "md-button md-button--primary", href: page.after.link, text: page.after.said }));
+    const after = following();
+    const next = after && make("p", {}, make("a", { class: "md-button md-button--primary", href: after.link, text: after.said }));
     section = make(
       "section",
       { id: "finished", class: "end", tabindex: -1, "aria-label": words("The end of the lab") },
@@ -145,9 +155,13 @@
     }).observe(document.body, { attributeFilter: ["data-md-color-scheme"] });
   }
 
-  // The end is below the last check, or below the one that was the last to pass. Without `finished` there is none.
-  function place(below = checks.at(-1)) {
-    if (kept.finished && !section) show(kept.finished), below.outputs.after(section);
+  // The end is below the last cell. Without `finished` there is none.
+  function place() {
+    if (kept.finished && !section) {
+      show(kept.finished);
+      const { outputs, buttons, block } = cells.at(-1);
+      [outputs, buttons, block].find((each) => each?.isConnected).after(section);
+    }
     if (!kept.finished) section?.remove(), (section = null);
     bar.finished(!!section);
   }
@@ -157,8 +171,10 @@
     if (kept.finished || !reach || earned() < reach) return false;
     const on = new Date().toLocaleDateString(document.documentElement.lang, { dateStyle: "long" });
     kept.finished = { points: reach, seconds: time.seconds && +time.seconds, on };
-    place(cell);
+    place();
     kept.write();
+    const link = make("a", { href: "#finished", text: words("{}: finished", page.title) });
+    cell.outputs.append(make("p", { class: "title" }, link));
     return true;
   }
 
@@ -166,7 +182,6 @@
   addEventListener("rushlight:judged", ({ detail: cell }) => {
     if (!finish(cell)) return;
     section.classList.add("fresh");
-    section.scrollIntoView({ block: "nearest" });
   });
   addEventListener("rushlight:kept", () => place());
   for (const kind of ["keydown", "pointerdown", "scroll"]) addEventListener(kind, () => (time.acted = performance.now()), { capture: true, passive: true });

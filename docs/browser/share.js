@@ -74,11 +74,23 @@ const share = (() => {
     return note;
   }
 
-  // Put the answer of this page's link into its editor.
+  // The answer of this page's link, also after a reload: the theme puts the section in sight into the address. `null` forgets it.
+  function brought(text = location.hash.match(/^#a=(.*)$/)?.[1]) {
+    const key = `${kept.key} link`;
+    try {
+      if (text === null) sessionStorage.removeItem(key);
+      else if (text !== undefined) sessionStorage.setItem(key, text);
+      return sessionStorage.getItem(key);
+    } catch {
+      return text ?? null; // the browser keeps nothing
+    }
+  }
+
+  // Put that answer into its editor.
   async function receive() {
-    const text = location.hash.match(/^#a=(.*)$/)?.[1];
-    if (text === undefined) return;
-    const refuse = (why) => (bar.element.after(say(why)), note.scrollIntoView({ block: "center" }));
+    const text = brought();
+    if (text === null) return;
+    const refuse = (why) => (brought(null), bar.element.after(say(why)), note.scrollIntoView({ block: "center" }));
     if (text.length > LONGEST) return refuse(words("The link's answer is too long, so it was not read. Nothing has changed here."));
     const given = await unpacked(text).catch(() => null);
     if (!given) return refuse(UNREADABLE);
@@ -89,6 +101,7 @@ const share = (() => {
     cell.lend(given.answer);
     const back = () => {
       cell.giveBack();
+      brought(null);
       note.remove();
       history.replaceState(null, "", location.href.split("#")[0]);
       cell.buttons.querySelector("button").focus();

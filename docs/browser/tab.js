@@ -417,11 +417,13 @@ let running = false;
 // Run a cell with what it needs. A check first runs its exercise.
 async function press(cell) {
   if (running) return;
+  const isCheck = cell.kind === "check";
+  const { buttons } = (isCheck && cell.exercise) || cell;
+  const pressed = buttons.querySelector(isCheck ? ".main" : "button:not(.main)");
   running = true;
   dispatchEvent(new Event("rushlight:pressed"));
   if (bar.loading.hidden) bar.say("");
   bar.busy(true);
-  const pressed = (cell.exercise ?? cell).buttons.querySelector(cell.kind === "check" ? ".main" : "button:not(.main)");
   const name = pressed.textContent;
   let begun = performance.now();
   const tell = () => cell.wait(bar.stage() || words("running, {} s", Math.round((performance.now() - begun) / 1000)));
@@ -468,12 +470,27 @@ async function press(cell) {
 // Whether a check decides about an answer that is not the reader's. A milestone decides about all pieces.
 const isLent = ({ exercise }) => (exercise ? [exercise] : cells).some(({ lent }) => lent !== undefined);
 
+// The lab after this one: on the reader's path (`paths.js`), or in the course. A path ends on its own page.
+function following() {
+  try {
+    const { title, page: end, labs } = JSON.parse(localStorage.getItem("rushlight/path"));
+    const here = location.href.split(/[?#]/)[0];
+    const place = labs.findIndex(([, address]) => here.endsWith(`/${address}`));
+    if (place < 0) return page.after;
+    const [text, address] = labs[place + 1] ?? [title, end];
+    return { link: here.slice(0, -labs[place][1].length) + address, number: text.split(" ")[0], said: words("Next: {}", text) };
+  } catch {
+    return page.after; // no path, or a browser that keeps nothing
+  }
+}
+
 // Keep for home which exercise is next: the first that has not passed, or after the last one the next lab.
 function remember() {
   const exercises = cells.filter(({ kind }) => kind === "exercise");
   const isLeft = (exercise) => cells.some((cell) => cell.exercise === exercise && !cell.lacks && !passes(cell));
   const next = exercises.findIndex(isLeft);
-  const [href, lab] = next < 0 && page.after ? [page.after.link, page.after.number] : [`#${exercises[next]?.block.id ?? ""}`, page.number];
+  const after = following();
+  const [href, lab] = next < 0 && after ? [after.link, after.number] : [`#${exercises[next]?.block.id ?? ""}`, page.number];
   try {
     localStorage.setItem("rushlight/last", JSON.stringify({ href: new URL(href, location.href).href, lab, exercise: next + 1 }));
   } catch {

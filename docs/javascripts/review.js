@@ -110,6 +110,7 @@ for (const place of document.querySelectorAll("[data-review]")) {
   }
 
   choice.addEventListener("change", () => {
+    if (!spaced.read().phases.length) choice.open = false; // on a phone, the question would be below the list
     spaced.write({ phases: [...choice.querySelectorAll("input:checked")].map((box) => box.value) });
     choice.firstChild.textContent = words("Phases: {}", spaced.read().phases.join(", "));
     begin();

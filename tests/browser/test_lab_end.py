@@ -34,11 +34,13 @@ def test_the_last_check_of_a_lab_brings_its_end_and_a_picture_which_are_there_ag
     assert not lab.locator("#finished").count() and not lab.get_by_role("link", name="Finished").is_visible()
     lab.evaluate(FINISH, CHECK)
     lab.evaluate("remember()")
-    end = lab.locator(f'[data-cell="check-{STRIDES}"] + .outputs + #finished')  # below the verdict
+    lab.locator(f'[data-cell="check-{STRIDES}"] + .outputs a[href="#finished"]').click()
+    end = lab.locator("#finished")
     said = end.inner_text()
     reach = lab.evaluate("earned()")
     assert f"{reach:g} of" in said and "after 1 min in this page" in said and "c10/util/strides.h" in said
     assert "Next: Lab 01b" in said and kept(lab)["finished"]["points"] == reach
+    assert "Left on this page, without points here: In your own words" in said
     alternative = end.get_by_role("img").get_attribute("aria-label")
     assert "my code, judged by torch 2.13" in alternative and "contiguous_strides" in alternative
     for kind, begins in ("SVG", b"<svg "), ("PNG", b"\x89PNG"):
@@ -56,6 +58,18 @@ def test_the_last_check_of_a_lab_brings_its_end_and_a_picture_which_are_there_ag
     lab.once("dialog", lambda dialog: dialog.accept())
     lab.get_by_role("button", name="Delete").click()
     assert not lab.locator("#finished").count()
+
+
+def test_on_a_path_the_next_lab_is_that_of_the_path(lab, below):
+    labs = [["01a Views", LAB], ["02a Keys", "phases/02_dispatcher/02a_keys.html"]]
+    path = {"title": "The compiler", "page": "paths.html#compiler", "labs": labs}
+    lab.evaluate("path => localStorage.setItem('rushlight/path', JSON.stringify(path))", path)
+    assert lab.evaluate("following().link") == below + labs[1][1] and lab.evaluate("following().number") == "02a"
+    lab.evaluate("path => localStorage.setItem('rushlight/path', JSON.stringify(path))", path | {"labs": labs[:1]})
+    assert lab.evaluate("following().link") == below + path["page"]
+    lab.evaluate("localStorage.setItem('rushlight/path', 'no path')")
+    assert lab.evaluate("following().number") == "01b"
+    lab.evaluate("localStorage.removeItem('rushlight/path')")
 
 
 @pytest.mark.sweep
@@ -120,8 +134,11 @@ def test_a_link_that_is_not_whole_or_not_of_this_lab_is_refused_in_words(lab):
     assert "NotImplementedError" in text_of(lab, STRIDES) and lab.evaluate("window.ran") is None
 
 
-def test_a_script_in_an_answer_of_a_link_is_text(lab):
+def test_a_script_in_an_answer_of_a_link_is_text_also_after_a_reload(lab):
     text = "# <img src=x onerror='window.ran = 1'><script>window.ran = 1</script>\n</code></pre><b>"
     lab.evaluate(f"location.hash = '#a={link(text=text)}'")
+    lab.locator(".lent").wait_for()
+    lab.evaluate("history.replaceState(null, '', '#5-permute')")  # as the theme does while the page scrolls
+    lab.reload()
     lab.locator(".lent").wait_for()
     assert text_of(lab, STRIDES).rstrip("\n") == text and lab.evaluate("window.ran") is None

@@ -21,7 +21,7 @@ from mkdocs.structure.files import Files
 from mkdocs.structure.pages import Page
 from nbformat import NotebookNode
 
-from docs.programs.hooks.languages import plain, words
+from docs.programs.hooks.languages import plain, say, words
 
 if TYPE_CHECKING:
     from docs.programs.hooks.notebooks import Notebook
@@ -118,7 +118,7 @@ def pages(text: str, reading: Notebook, labs: dict[str, str]) -> dict[str, tuple
             part.title if part.number else f"{first.title.partition(':')[0]}: {part.title[0].lower()}{part.title[1:]}"
         )
         cards.append(_card(part, said, notes))
-        body = said.partition("\n")[2].replace(SET_UP, "").strip()
+        body = said.partition("\n")[2].replace(say("common")(SET_UP, "paragraph") or SET_UP, "").strip()
         heading = f"# {title} {{ #{part.anchor} }}"
         notes.insert(1, f"{words('a part of')} {whole}")
         text = f"{heading}\n\n{' · '.join(notes)}\n{{: .notes }}\n\n{body}"
