@@ -49,6 +49,7 @@ def test_without_a_gpu_no_section_of_a_part_fails(part, tmp_path):
     assert f"{part}. {record['title']}" in (tmp_path / "out" / "summary.txt").read_text()
 
 
+@pytest.mark.sweep
 def test_without_a_gpu_one_line_says_so(tmp_path):
     torch = pytest.importorskip("torch")
     if torch.cuda.is_available():

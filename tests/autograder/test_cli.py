@@ -239,6 +239,7 @@ def test_colour_is_for_a_terminal_that_wants_it(monkeypatch, root, terminal, var
     assert ("\x1b" in written.getvalue()) <= terminal
 
 
+@pytest.mark.sweep
 def test_what_is_printed_into_a_file_has_no_bar_and_no_escape(tmp_path):
     """(In a fork: this process has imported what the command needs.)"""
 

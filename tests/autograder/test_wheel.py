@@ -62,6 +62,7 @@ def test_no_link_of_a_reading_is_dead(run):
     assert len(links) > 20 and not [link for link in links if not (reading.parent / link).exists()]
 
 
+@pytest.mark.sweep
 def test_a_class_repository_can_be_made_of_it(run):
     assert run("release", "--out", "class", "01a").returncode == 0
     made = {path.name for path in (run.home / "class").iterdir()}

@@ -60,6 +60,7 @@ def test_the_last_check_of_a_lab_brings_its_end_and_a_picture_which_are_there_ag
     assert not lab.locator("#finished").count()
 
 
+@pytest.mark.sweep
 def test_on_a_path_the_next_lab_is_that_of_the_path(lab, below):
     labs = [["01a Views", LAB], ["02a Keys", "phases/02_dispatcher/02a_keys.html"]]
     path = {"title": "The compiler", "page": "paths.html#compiler", "labs": labs}
@@ -123,6 +124,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.sweep
 def test_a_link_that_is_not_whole_or_not_of_this_lab_is_refused_in_words(lab):
     note = lab.locator(".lent")
     for given, why in REFUSED:
@@ -134,6 +136,7 @@ def test_a_link_that_is_not_whole_or_not_of_this_lab_is_refused_in_words(lab):
     assert "NotImplementedError" in text_of(lab, STRIDES) and lab.evaluate("window.ran") is None
 
 
+@pytest.mark.sweep
 def test_a_script_in_an_answer_of_a_link_is_text_also_after_a_reload(lab):
     text = "# <img src=x onerror='window.ran = 1'><script>window.ran = 1</script>\n</code></pre><b>"
     lab.evaluate(f"location.hash = '#a={link(text=text)}'")

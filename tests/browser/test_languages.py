@@ -19,6 +19,7 @@ def other(served):
     return f"{served}/{LANGUAGE}"
 
 
+@pytest.mark.sweep
 def test_a_page_and_a_section_lead_to_the_same_in_the_other_language_and_back(page, served, other):
     page.goto(f"{served}/phases/01_strided/reading.html#contiguous-strides")
     there = page.locator(f"a[hreflang={LANGUAGE}].md-select__link")
@@ -123,6 +124,7 @@ def test_the_verdicts_of_a_lab_are_in_the_language(lab):
     assert translation.catalogue(LANGUAGE, "verdicts")["not attempted"] in verdict
 
 
+@pytest.mark.sweep
 def test_a_message_without_a_translation_is_in_english(page, served, other):
     page.goto(f"{other}/students.html")
     assert page.evaluate("words('{1} is not in {0}', 'a catalogue', 'this')") == "this is not in a catalogue"

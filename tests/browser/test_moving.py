@@ -52,14 +52,15 @@ def press(page, *names):
         page.get_by_role("button", name=name, exact=True).click()
 
 
-@pytest.mark.parametrize("name", build.names())
+@pytest.mark.parametrize("name", sweep(build.names(), every=4))
 def test_the_picture_of_a_figure_is_what_it_draws_first(page, name):
     given = build.module(name)
     (picture,) = ROOT.glob(f"phases/{given.PHASE}_*/{name}.svg")
     assert picture.read_text(encoding="utf-8") == build.picture(page, name, given.SIZE)
 
 
-@pytest.mark.parametrize("name", sweep(build.names(), every=8))
+@pytest.mark.sweep
+@pytest.mark.parametrize("name", sweep(build.names(), keep=["strides"]))
 def test_a_figure_stays_whole_whatever_is_pressed(page, opened, name):
     opened(name)
     draw = random.Random(0)
@@ -129,7 +130,8 @@ def test_a_figure_fits_a_phone_and_a_desk_whatever_is_pressed(page, opened, name
             slider.press(draw.choice(["ArrowRight", "ArrowLeft", "End"]))
 
 
-@pytest.mark.parametrize("name", sweep(build.names(), every=8))
+@pytest.mark.sweep
+@pytest.mark.parametrize("name", sweep(build.names(), keep=["strides"]))
 def test_the_address_of_a_state_opens_it_and_a_broken_one_opens_the_beginning(page, name):
     page.goto(address(page, name))
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])

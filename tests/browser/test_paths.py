@@ -1,9 +1,11 @@
 """A path that a reader chooses is in the list of pages, until the reader takes it away."""
 
 import pytest
+from sweep import sweep
 
 
-@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.sweep
+@pytest.mark.parametrize("width", sweep([1440, 390], keep=[390]))
 def test_a_chosen_path_is_in_the_list_of_pages_until_it_is_taken_away(page, folder, problems, width):
     page.goto(f"{folder.as_uri()}/paths.html")
     page.evaluate("localStorage.removeItem('rushlight/path')")
@@ -29,7 +31,10 @@ def test_a_chosen_path_is_in_the_list_of_pages_until_it_is_taken_away(page, fold
 
 
 @pytest.mark.parametrize(
-    "kept", ["{", "[]", '{"labs": 3}', '{"labs": ["x"]}', '{"title": "<b>", "page": "javascript:1", "labs": []}']
+    "kept",
+    sweep(
+        ["{", "[]", '{"labs": 3}', '{"labs": ["x"]}', '{"title": "<b>", "page": "javascript:1", "labs": []}'], every=5
+    ),
 )
 def test_what_is_no_path_in_the_storage_changes_nothing(page, folder, problems, kept):
     page.goto(f"{folder.as_uri()}/students.html")

@@ -35,6 +35,7 @@ CUT = """() => {
 }"""
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("phase", sweep(PHASES, keep=["10_quantization"]))
 def test_no_formula_code_table_or_picture_of_a_reading_is_cut_off(page, folder, phase):
     for path in sorted((folder / "phases" / phase).glob("reading*.html")):
@@ -108,6 +109,7 @@ def test_every_link_to_a_term_leads_to_its_entry_in_the_glossary(folder, whole):
     assert linked <= entries
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("width", sweep([390, 1280], every=2))
 def test_a_term_says_what_it_means_to_whoever_reaches_it_by_keyboard(page, served, width):
     page.set_viewport_size({"width": width, "height": 900})

@@ -17,6 +17,7 @@ SCROLL = """async (share) => {
 READ = "JSON.parse(localStorage['rushlight/read 01_strided/reading'] ?? '{\"sections\": []}')"
 
 
+@pytest.mark.sweep
 def test_a_reading_marks_the_sections_that_were_scrolled_through_and_is_read_at_its_end(page, below):
     page.goto(below + READING)
     page.evaluate("localStorage.clear()")

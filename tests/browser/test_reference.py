@@ -30,6 +30,7 @@ def test_an_entry_has_its_source_folded_and_an_exercise_has_none(page, folder):
     assert [each for each in folder.rglob("*.html") if "data-source=" in each.read_text("utf-8")] == []
 
 
+@pytest.mark.sweep
 def test_operators_are_filtered_by_name_form_kernel_and_derivative(page, served):
     page.goto(f"{served}/api/operators.html")
     form = page.get_by_role("search", name="Operators")

@@ -42,7 +42,7 @@ def look_at(page, folder, name, problems):
 KINDS_OF_PAGES = ["index.html", "phases/10_*/reading_10b.html", "phases/01_*/01*.html", "api/**/*.html"]
 
 
-@pytest.mark.parametrize("pattern", KINDS_OF_PAGES)
+@pytest.mark.parametrize("pattern", sweep(KINDS_OF_PAGES, every=2))
 def test_a_page_opens_cleanly_shows_its_pictures_and_fits_a_phone_and_a_desk(page, folder, problems, pattern):
     first, *_ = sorted(folder.glob(pattern))
     look_at(page, folder, first.relative_to(folder), problems)
@@ -67,6 +67,7 @@ def test_next_leads_to_every_page_each_opens_cleanly_shows_its_pictures_and_fits
     )
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("way", sweep(["from the disk", "served"], every=2))
 def test_search_for_broadcasting_finds_the_phase_on_strides(page, folder, served, way):
     page.goto(f"{served if way == 'served' else folder.as_uri()}/index.html")
@@ -158,6 +159,7 @@ def open_in(page, scheme, address):
     page.locator(f"body[data-md-color-scheme={'slate' if scheme == 'dark' else 'default'}]").wait_for()
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("scheme", sweep(["light", "dark"], keep=["dark"]))
 def test_marks_links_and_buttons_have_enough_contrast(page, served, scheme):
     for name in "index.html?q=stride", "phases/01_strided/reading.html":
@@ -211,6 +213,7 @@ def test_the_first_tap_on_a_term_says_what_it_means_and_the_second_follows_the_l
         page.wait_for_url("**/glossary.html#*")
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("scheme", sweep(["light", "dark"], keep=["dark"]))
 def test_the_map_has_a_link_for_each_phase_and_drawings_follow_the_scheme(page, served, scheme):
     open_in(page, scheme, f"{served}/map.html")
@@ -222,6 +225,7 @@ def test_the_map_has_a_link_for_each_phase_and_drawings_follow_the_scheme(page, 
     page.wait_for_url("**/phases/01_strided/reading.html")
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("old", "new"),
     [
@@ -290,6 +294,7 @@ PAGES_WITH_FIGURES = {"figures.html": 12, "figures/min_cut.html": 1, "index.html
 LONG = {"phases/09_distributed/reading_09a.html": 1, "phases/09_distributed/reading_09e.html": 1}
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("width", "pages"),
     [(390, PAGES_WITH_FIGURES), *(swept(width, PAGES_WITH_FIGURES | LONG) for width in (390, 1024, 1440))],
@@ -303,6 +308,7 @@ def test_figures_fit_their_page(page, served, width, pages):
         assert page.evaluate("document.documentElement.scrollWidth") <= width, name
 
 
+@pytest.mark.sweep
 def test_a_figure_says_its_point_without_a_script(browser, folder):
     with browser.new_context(java_script_enabled=False) as context:
         page = context.new_page()
@@ -375,8 +381,10 @@ SHIFT = """new Promise(async (done) => {
     "name",
     [
         "figures/strides.html",
-        "talk.html",
-        *sweep(["phases/01_strided/01a_views.html", "api/operators.html", "index.html"]),
+        swept("talk.html"),
+        swept("phases/01_strided/01a_views.html"),
+        swept("api/operators.html"),
+        swept("index.html"),
     ],
 )
 def test_nothing_moves_while_a_page_arrives_on_a_phone_and_is_scrolled_through(browser, served, name):
@@ -440,6 +448,7 @@ def test_a_page_below_a_path_asks_for_nothing_outside_it(page, below, name):
     assert asked and all(each.startswith((below, "data:", "blob:")) for each in asked), asked
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("width", sweep([390, 1440], every=2))
 def test_a_page_that_is_not_there_has_ways_on_and_a_search_that_work(page, below, problems, width):
     asked = []
@@ -492,6 +501,7 @@ def test_every_page_has_a_description_of_its_own_and_a_card(folder, site_url):
 # Pictures, code, paper -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", ["10_quantization/reading_10b", swept("12_minigpt/reading_12b")])
 def test_pictures_load_when_the_reader_comes_near_and_nothing_jumps(page, served, name):
     asked = []
@@ -517,7 +527,9 @@ def test_pictures_load_when_the_reader_comes_near_and_nothing_jumps(page, served
         ("releasing.html", "$ rushlight release 00 01 02", "rushlight release 00 01 02 --out ../class-repository"),
         swept("students.html", "$ make lab", "make lab"),
         swept("api/aten/strided.html", ">>> contiguous_strides", "contiguous_strides((2, 3, 4))"),
-        ("phases/01_strided/01a_views.html", "    >>> element_offset", "@exercise(rl.strided)\ndef element_offset("),
+        swept(
+            "phases/01_strided/01a_views.html", "    >>> element_offset", "@exercise(rl.strided)\ndef element_offset("
+        ),
     ],
 )
 def test_copy_leaves_out_prompts_and_what_was_printed(page, served, name, shown, copied):
@@ -552,6 +564,7 @@ PAPER = """() => {
 }"""
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", sweep(["phases/01_strided/reading.html", "phases/00_trace/00_trace.html"], every=2))
 def test_a_print_has_the_text_alone_and_all_of_it(page, served, shots, name):
     page.emulate_media(color_scheme="dark")
@@ -566,6 +579,7 @@ def test_a_print_has_the_text_alone_and_all_of_it(page, served, shots, name):
     page.pdf(path=shots / f"{Path(name).parent.name}.pdf", format="A4")
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(("name", "least"), [("10_quantization/reading_10b", 1), swept("05_training/reading", 11)])
 def test_formulas_show_without_a_script(browser, folder, name, least):
     with browser.new_context(java_script_enabled=False) as context:
@@ -576,6 +590,7 @@ def test_formulas_show_without_a_script(browser, folder, name, least):
         assert all(each.bounding_box()["width"] for each in formulas)
 
 
+@pytest.mark.sweep
 def test_a_reading_folds_what_only_prepares_or_draws_and_the_answers(page, served):
     page.goto(f"{served}/phases/10_quantization/reading_10b.html")
     folded = page.locator("details.folded").filter(has_text="Figure 6:")
@@ -589,6 +604,7 @@ def test_a_reading_folds_what_only_prepares_or_draws_and_the_answers(page, serve
     assert answer.locator("p code").first.is_visible()
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("width", "scheme"), sweep([(390, "light"), (390, "dark"), (1440, "light"), (1440, "dark")], every=4)
 )
@@ -614,6 +630,7 @@ FOCUS = """() => {
 }"""
 
 
+@pytest.mark.sweep
 def test_the_menu_opens_by_keyboard_on_a_phone(page, served):
     page.set_viewport_size({"width": 390, "height": 900})
     page.goto(f"{served}/index.html")
@@ -642,6 +659,7 @@ def test_every_exercise_has_an_entry_in_the_api_that_leads_to_its_lab(folder, la
             assert f"/{lab}.html" in entry.partition("<h3")[0], exercise
 
 
+@pytest.mark.sweep
 def test_predictions_are_compared_and_counted_and_stay(page, below):
     page.goto(f"{below}placement.html")
     page.evaluate("localStorage.clear()")

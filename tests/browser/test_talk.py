@@ -36,6 +36,7 @@ def weights(page, row):
     return page.locator(".talk .weights tbody tr").nth(row).locator("td").all_text_contents()
 
 
+@pytest.mark.sweep
 def test_each_step_of_a_recorded_conversation_is_shown_before_python_is_loaded(talk):
     native = Conversation(PROMPTS[-1])
     steps = [native.step() for _ in range(4)]

@@ -42,3 +42,14 @@ def habits(page: Path) -> list[str]:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_no_sentence_of_a_page_has_a_habit_that_makes_it_hard_to_read(page):
     assert not habits(page), "\n".join(habits(page))
+
+
+def test_no_line_of_a_paragraph_begins_as_an_item_of_a_list():
+    """Markdown may take `128. For 20 …`, the end of a sentence, for one."""
+    found = []
+    for page in PAGES:
+        lines = prose(page)
+        for (_, before), (number, line) in zip(lines, lines[1:]):
+            if re.match(r"\d+[.)] ", line) and before.strip() and not re.match(r"\s|\d+[.)] |<!--", before):
+                found.append(f"{page.relative_to(ROOT)}:{number}: {line[:40]}")
+    assert found == []

@@ -14,6 +14,7 @@ from types import CellType, FunctionType, MethodType
 import pytest
 import torch
 from both import observe
+from sweep import sweep
 
 import rushlight as rl
 import rushlight.ao
@@ -287,7 +288,7 @@ def metadata(seen):
     return [metadata(item) for item in seen] if isinstance(seen, list) else seen
 
 
-@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize("name", sweep(SETTINGS, every=6))
 def test_caches_forget_what_a_setting_changes(name, compiled, plain):
     clear()
     before = run_all(rl, compiled)

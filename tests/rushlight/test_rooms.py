@@ -84,12 +84,18 @@ def is_for_types(node):
 def runs(node):
     """The statements of a tree that run when the module is imported, less those for type checkers."""
     for child in ast.iter_child_nodes(node):
-        if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-            continue
-        if is_for_types(child):
+        if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.expr)) or is_for_types(child):
             continue
         yield child
         yield from runs(child)
+
+
+def statements(node):
+    """All that is below a node, less the expressions, in which nothing is imported."""
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.expr):
+            yield child
+            yield from statements(child)
 
 
 def imported(name, nodes):
@@ -118,12 +124,12 @@ def at_import(name):
 @cache
 def at_any_time(name):
     tree = tree_of(name)
-    inside = {id(inner) for node in ast.walk(tree) if is_for_types(node) for inner in ast.walk(node)}
-    return {*imported(name, (node for node in ast.walk(tree) if id(node) not in inside))} - {name}
+    inside = {id(inner) for node in statements(tree) if is_for_types(node) for inner in statements(node)}
+    return {*imported(name, (node for node in statements(tree) if id(node) not in inside))} - {name}
 
 
 def for_types_too(name):
-    return {*imported(name, ast.walk(tree_of(name)))} - {name}
+    return {*imported(name, statements(tree_of(name)))} - {name}
 
 
 def room(name):

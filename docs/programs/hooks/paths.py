@@ -30,6 +30,7 @@ def table(path: str, config: MkDocsConfig) -> str:
     labs = {lab.path.stem: lab for phase in config.extra["phases"] for lab in phase.labs}
     heads = (words("lab"), words("read before"), words("time"))
     lines = [f"| {' | '.join(heads)} |", "|---|---|---|"]
+    whole = 0.0
     for number, sections in paths.sections_of(path).items():
         lab = labs[Course().find_lab(number).name]
         said = []
@@ -43,8 +44,8 @@ def table(path: str, config: MkDocsConfig) -> str:
         needs = paths.needs_of(Course().find_lab(number))
         after = words("with the ideas of {}").format(", ".join(needs)) if needs else ""
         title = f"[{number} {lab.subject}]({lab.page})" + f"<br><small>{after}</small>" * bool(after)
-        lines.append(f"| {title} | {'<br>'.join(said)} | {spoken(minutes(number, sections))} |")
-    whole = sum(minutes(number, sections) for number, sections in paths.sections_of(path).items())
+        whole += (time := minutes(number, sections))
+        lines.append(f"| {title} | {'<br>'.join(said)} | {spoken(time)} |")
     lines.append(f"| **{words('together')}** | | **{spoken(whole)}** |")
     return f'<div class="path" data-path="{path}" markdown>\n\n' + "\n".join(lines) + "\n\n</div>"
 

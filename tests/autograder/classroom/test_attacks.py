@@ -95,6 +95,7 @@ def write(notebook, exercise, body):
     cell(notebook, exercise).source = source[: source.index("    # YOUR CODE HERE")] + body
 
 
+@pytest.mark.sweep
 def test_of_two_answers_that_call_each_other_one_fails(judge, isolated, released):
     write(released, "aten.strided.transpose", TRANSPOSE_BY_PERMUTE)
     write(released, "aten.strided.permute", PERMUTE_BY_TRANSPOSE)
@@ -132,6 +133,7 @@ PERMUTE_BY_TRANSPOSE = """
 """
 
 
+@pytest.mark.sweep
 def test_tried_alone_an_answer_finds_earlier_bodies_only(judge, isolated, solved, monkeypatch):
     editions = []
     monkeypatch.setattr("autograder.engine.run.edition", lambda *missing: editions.append(missing) or edition(*missing))
@@ -210,6 +212,7 @@ def test_what_a_subject_sends_is_cut_and_cleaned(judge, isolated, released):
     assert error.ename == "ValueError" and "\ud800" not in str(error)
 
 
+@pytest.mark.sweep
 def test_a_cell_that_displays_too_much_still_counts(judge, isolated, solved):
     attacks.put(solved, "for i in range(50_000):\n    display('\\u1234' * 100)\n")
     verdicts = run(solved, Lab(LAB), judge)

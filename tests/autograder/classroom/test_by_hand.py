@@ -122,6 +122,7 @@ def test_points_by_hand_for_a_check_are_asked_for_again_if_the_check_decides_oth
     assert state("ada", CHECK) == (1, True)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("kind", "waits"),
     sweep([(new_code_cell, {ESSAY, CHECK}), (new_markdown_cell, {ESSAY})], every=2),
@@ -327,6 +328,7 @@ def page(classroom, student):
     return classroom / "feedback" / student / LAB / f"{LAB}.html"
 
 
+@pytest.mark.sweep
 def test_a_page_is_written_again_if_marks_or_comments_have_changed_and_no_other_page_is(
     classroom, hand_in, quick_grade
 ):
@@ -469,6 +471,7 @@ def everything(classroom):
         return scores, submission.late_submission_penalty, submission.extension, page(classroom, "ada").read_text()
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("moment", sweep(MOMENTS, keep=["before the feedback"]))
 def test_what_a_kill_between_nbgraders_entries_and_ours_leaves_is_repaired_by_the_next_run(
     classroom, hand_in, quick_grade, monkeypatch, tmp_path_factory, moment

@@ -200,6 +200,7 @@ def recorded(classroom):
         )
 
 
+@pytest.mark.sweep
 def test_the_submission_of_a_worker_that_is_killed_is_marked_by_another_one(cluster, classroom):
     lost, other = cluster.worker(), cluster.worker()
     grading = cluster.grade(classroom)
@@ -241,6 +242,7 @@ def test_if_the_scheduler_is_killed_grading_and_workers_end_and_the_next_run_goe
     wait_until(lambda: not any(each.is_running() for each in left), "the worker left processes behind")
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     "absent", sweep([False, True], every=2)
 )  # whoever waits for one that is absent waits ten seconds
@@ -296,6 +298,7 @@ def test_a_scheduler_on_another_machine_without_tls_is_refused_unless_the_instru
         pass
 
 
+@pytest.mark.sweep
 def test_the_commands_of_the_page_make_a_cluster_that_a_program_without_the_certificate_cannot_use(
     cluster, tmp_path, root
 ):

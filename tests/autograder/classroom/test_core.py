@@ -133,6 +133,7 @@ def grade_there(further, tmp_path, submissions, quick_grade, isolated):
     return lambda **there: quick_grade(LAB, executor=Worker(tmp_path / "another machine", **there))
 
 
+@pytest.mark.sweep
 def test_a_worker_needs_nothing_of_the_class(grade_there):
     (row,) = grade_there()
     assert (row.problem, row.scores) == ("", Lab(LAB).points)

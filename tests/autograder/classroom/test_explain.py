@@ -116,6 +116,7 @@ def test_the_seal_is_for_the_text_of_all_cells(place):
     assert [each.check for each in found.checks if not each.holds][0] == WRONG
 
 
+@pytest.mark.sweep
 def test_points_in_the_gradebook_that_are_not_those_of_a_sealed_verdict_do_not_hold(place, capsys):
     before = {each.check: each for each in explain(Submission(Lab(LAB), "half_done")).checks}
     passed = next(name for name, each in before.items() if each.now.passed and each.worth)
@@ -148,6 +149,7 @@ def lose_names(cell):
     cell.metadata["rushlight"] = cell.metadata["tags"] = "a text"
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("change", sweep([lose, lose_names], keep=[lose]))
 def test_a_check_whose_cell_the_graded_notebook_has_no_more_is_named_and_decided(place, change):
     rewrite(place, "half_done", lambda notebook: [change(cell) for cell in filter(check_name, notebook.cells)][:0])
@@ -296,6 +298,7 @@ def test_a_class_without_a_seed_or_a_broken_notebook_is_one_line(place):
         explain(Submission(Lab(LAB), "half_done"))
 
 
+@pytest.mark.sweep
 def test_a_case_that_the_judge_has_not_shown_is_not_replayed(place, monkeypatch):
     replayed = []
     monkeypatch.setattr(Judge, "replay", lambda self, name, case, ask: replayed.append(case))
@@ -312,6 +315,7 @@ def test_a_case_that_the_judge_has_not_shown_is_not_replayed(place, monkeypatch)
     assert len(replayed) == count and each.holds and each.on_case is None
 
 
+@pytest.mark.sweep
 def test_a_verdict_without_the_seal_of_the_classs_judge_is_not_to_be_trusted(place):
     def forge(notebook):
         for cell in filter(check_name, notebook.cells):

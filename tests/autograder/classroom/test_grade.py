@@ -33,6 +33,7 @@ def classroom(classroom, isolated):
     return classroom
 
 
+@pytest.mark.sweep
 def test_a_submission_that_takes_too_long_is_named_and_loses_nothing(classroom, quick_grade, monkeypatch):
     sample.make(classroom)
     for student in {path.name for path in (classroom / "submitted").iterdir()} - {"half_done", "untouched"}:
@@ -49,6 +50,7 @@ def test_a_submission_that_takes_too_long_is_named_and_loses_nothing(classroom, 
     assert rows["half_done"].remark().endswith(f"not graded, beside the submission: {other.name}")
 
 
+@pytest.mark.sweep
 def test_the_log_has_a_line_for_each_submission_with_its_outcome_and_seconds(classroom, quick_grade, tmp_path):
     sample.make(classroom)
     for student in {path.name for path in (classroom / "submitted").iterdir()} - {"corrupt_file", "untouched"}:
@@ -107,6 +109,7 @@ def one_student(classroom, tmp_path_factory):
     return classroom
 
 
+@pytest.mark.sweep
 def test_students_who_are_named_are_graded_and_the_others_are_not(one_student, quick_grade):
     shutil.copytree(one_student / "submitted" / "half_done", one_student / "submitted" / "ada")
     rows = {row.student: row for row in quick_grade(LAB, only=["half_done"])}
@@ -131,6 +134,7 @@ def test_what_has_been_marked_is_not_run_again_when_it_is_recorded(one_student, 
     assert row.total == HALF
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     "said", sweep([{"outcome": ["passed"]}, None, 5, ["x"], {"outcome": "passed", "message": 5}], every=5), ids=str
 )
@@ -160,6 +164,7 @@ def test_a_name_in_the_metadata_of_a_cell_is_a_text(about):
     assert check_name(cell) is exercise_name(cell) is None
 
 
+@pytest.mark.sweep
 def test_nbformat_does_not_see_the_text_of_a_submission(one_student, monkeypatch, quick_grade):
     seen, reads = [], nbformat.reads
     monkeypatch.setattr(
@@ -200,6 +205,7 @@ def test_a_lab_that_is_half_in_the_gradebook_is_entered_again(one_student, quick
     assert row.total == HALF
 
 
+@pytest.mark.sweep
 def test_an_interrupt_stops_the_class_and_running_again_finishes_it(one_student, monkeypatch, quick_grade):
     def interrupted(*arguments):
         raise KeyboardInterrupt
@@ -279,6 +285,7 @@ def test_a_notebook_under_another_name_is_taken_if_it_is_the_only_one_and_of_thi
     assert take_renamed(Lab(LAB), folder) == "" and not (folder / f"{LAB}.ipynb").exists()
 
 
+@pytest.mark.sweep
 def test_the_row_names_the_file_that_a_student_handed_in(one_student, quick_grade):
     given = one_student / "submitted" / "half_done" / LAB / f"{LAB}.ipynb"
     for student, names in {"ada": ["a.ipynb", "b.ipynb"], "ben": ["homework.zip"], "cem": []}.items():
@@ -298,6 +305,7 @@ def test_the_row_names_the_file_that_a_student_handed_in(one_student, quick_grad
     assert not [*(one_student / "autograded").rglob("*.txt")]
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("year", sweep([1990, 2090], every=2))
 def test_the_time_of_a_file_does_not_decide_whether_it_is_new(one_student, answers, released, quick_grade, year):
     path, graded = (one_student / place / "half_done" / LAB / f"{LAB}.ipynb" for place in ("submitted", "autograded"))

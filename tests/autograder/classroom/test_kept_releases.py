@@ -83,6 +83,7 @@ def test_its_version_is_the_one_in_which_it_last_changed(publish, tmp_path, monk
     assert build.stamped(notebook, Lab(LAB), path).metadata.rushlight.version == "0.2.0"
 
 
+@pytest.mark.sweep
 def test_after_a_change_of_text_and_points_a_copy_keeps_its_text_and_gets_the_new_points(publish, hand_in, quick_grade):
     old = publish([FIRST, SECOND], text="As in week 2. ")
     hand_in("old", old, text="As in week 2. ")
@@ -152,6 +153,7 @@ def test_to_claim_another_release_earns_nothing(publish, hand_in, quick_grade, c
     assert totals(quick_grade(LAB)) == {"ada": 10}
 
 
+@pytest.mark.sweep
 def test_a_class_that_has_grades_but_no_release_is_told_before_anything_is_written(publish, hand_in, quick_grade):
     old = publish([FIRST])
     hand_in("ada", old)
@@ -212,6 +214,7 @@ def test_a_kept_release_that_is_no_notebook_is_named(publish):
         assert Lab(LAB).points
 
 
+@pytest.mark.sweep
 def test_a_class_in_two_languages_is_graded_together(publish, hand_in, quick_grade, tmp_path, monkeypatch):
     folder = tmp_path / "translations"
     catalogue = folder / "fr" / "labs" / f"{LAB}.po"

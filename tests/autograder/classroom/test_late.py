@@ -316,6 +316,7 @@ def test_the_time_beside_a_submission_counts_without_grading_again(gradebook, cl
     assert penalties(gradebook) == {"ada": 2}
 
 
+@pytest.mark.sweep
 def test_grading_takes_points_off_and_another_policy_writes_the_page_again_but_marks_nothing(
     classroom, tmp_path_factory, monkeypatch, quick_grade, isolated
 ):

@@ -345,6 +345,7 @@ def canvas_user(name, attachments):
     return int(user) if attachments.get(int(attachment)) == int(user) else None
 
 
+@pytest.mark.sweep
 def test_each_student_finds_the_own_page_in_the_pack_and_no_other(
     nbgrader, monkeypatch, submissions, quick_grade, capsys, isolated
 ):

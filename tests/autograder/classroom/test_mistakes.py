@@ -204,6 +204,7 @@ def test_torch_missing(python_without, shown, spoilt):
         assert "no torch" in words and "make -B setup" in words
 
 
+@pytest.mark.sweep
 def test_edited_check_cell_and_copy_of_another_version_of_the_lab(course, released, tmp_path, isolated):
     released.cells = [cell for cell in released.cells if cell.id != "aten-strided-permute"]
     next(cell for cell in released.cells if cell.id == "check-aten-strided-select").source = "pass"

@@ -107,6 +107,7 @@ def test_a_grader_that_is_killed_again_and_again_ends_with_the_same_grades(
     assert (classroom / f"marks-{LAB}.csv").read_text() == (undisturbed / f"marks-{LAB}.csv").read_text()
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("size", sweep([1, 2], every=2))
 def test_a_killed_grader_leaves_no_process_behind(classroom, submissions, root, size):
     enrol(classroom, submissions, size)

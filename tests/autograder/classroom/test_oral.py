@@ -163,6 +163,7 @@ def test_the_same_student_gets_the_same_questions_and_another_one_others(place, 
     assert len(once) == len({each.title for each in once}) == oral.QUESTIONS
 
 
+@pytest.mark.sweep
 def test_the_page_has_three_questions_and_then_their_answers(place, isolated, capsys):
     assert app.main(["oral", "01a", "ben"], standalone_mode=False) == 0
     assert "3 questions, and the answers:" in capsys.readouterr().out
@@ -245,6 +246,7 @@ def only(place, student, exercise):
 STRIDES = "aten.strided.contiguous_strides"
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     "line", sweep(["    return 1 << 20_000\n", f"    big = 0x{'f' * 5000}\n"], every=2), ids=["returned", "written"]
 )
@@ -265,6 +267,7 @@ def greedy():
     bytearray(oral.MEMORY)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(("work", "said"), [(endless, "more than 1 s"), (greedy, "MemoryError")])
 def test_what_one_student_makes_the_course_compute_is_limited_and_ends_no_other_paper(place, monkeypatch, work, said):
     monkeypatch.setattr(oral, "questions", lambda one, *_: one.student == "ada" and work() or ([], ["nothing fits"]))
@@ -317,6 +320,7 @@ def test_no_other_code_of_the_student_writes_on_the_paper(place, isolated):
     assert asked and "FULL MARKS" not in str(asked)
 
 
+@pytest.mark.sweep
 def test_what_the_students_cell_says_of_a_call_is_confirmed_by_the_courses_own_function(place, isolated):
     only(place, "ada", STRIDES)
     answer_of(place, "ada", STRIDES, lambda source: LIES + source)

@@ -96,6 +96,7 @@ def test_of_several_attempts_the_best_counts_and_each_gets_its_feedback(watching
     assert not (classroom / "trial").exists()
 
 
+@pytest.mark.sweep
 def test_of_several_attempts_the_last_counts_unless_told_otherwise_and_a_better_one_can_be_brought_back(
     watching, arrive, classroom
 ):
@@ -109,6 +110,7 @@ def test_of_several_attempts_the_last_counts_unless_told_otherwise_and_a_better_
     assert again.look() and points_of("ada") == HALF and not again.look()
 
 
+@pytest.mark.sweep
 def test_what_was_collected_before_is_an_attempt_too(watching, arrive, classroom):
     before = Submission(Lab(LAB), "ada").path
     before.parent.mkdir(parents=True)
@@ -175,6 +177,7 @@ def interrupt(*arguments):
     raise KeyboardInterrupt
 
 
+@pytest.mark.sweep
 def test_one_that_takes_too_long_stops_the_class_once(watching, arrive, monkeypatch):
     calls = []
 
@@ -197,6 +200,7 @@ def test_one_that_takes_too_long_stops_the_class_once(watching, arrive, monkeypa
     assert sorted(calls) == ["ada", "slow"] and "slow, attempt 1: not graded: it takes more" in watching.said[0]
 
 
+@pytest.mark.sweep
 def test_the_page_of_the_class_has_names_only_if_told(watching, arrive, classroom):
     watching = watching()
     arrive("ada<b>", sample.half_done)
@@ -226,6 +230,7 @@ def exchange(tmp_path, monkeypatch):
     return tmp_path / "exchange/rushlight"
 
 
+@pytest.mark.sweep
 def test_each_attempt_in_the_exchange_is_graded_in_order_and_its_feedback_goes_back(
     watching, arrive, exchange, monkeypatch
 ):

@@ -102,6 +102,7 @@ def entered(gradebook, student):
 # The rubric ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sweep
 def test_the_items_of_every_rubric_have_the_points_of_the_question():
     count, names = 0, set()
     for lab in Course().released_labs():

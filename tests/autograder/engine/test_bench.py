@@ -375,6 +375,7 @@ def box(isolated):
     box.close()
 
 
+@pytest.mark.sweep
 def test_a_bench_lab_compiles_in_the_sandbox(box, said):
     source = """
         import torch
@@ -492,6 +493,7 @@ def test_an_answer_whose_ranks_wait_for_ever_or_die_fails_and_leaves_no_process(
     assert Path(f"/proc/{server}/task/{server}/children").read_text() == ""
 
 
+@pytest.mark.sweep
 def test_ranks_work_and_fail_in_the_sandbox_and_four_fit(isolated, said):
     box = Sandbox(edition(Lab("09a_collectives")), with_torch=True)
     try:

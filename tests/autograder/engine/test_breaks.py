@@ -11,6 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 from hidden_texts import assert_hidden, verdicts_on
+from sweep import sweep
 
 from autograder.checks.cases import breaking
 from autograder.engine import breaks
@@ -127,7 +128,7 @@ def test_the_right_body_is_the_frameworks_own(number):
     assert [argument.arg for argument in mine.args.args] == [argument.arg for argument in own.args.args]
 
 
-@pytest.mark.parametrize("number", NUMBERS, scope="module")
+@pytest.mark.parametrize("number", sweep(NUMBERS, keep=[NUMBER]), scope="module")
 def test_the_cases_of_the_reference_catch_every_wrong_body_and_none_is_superfluous(judge, number):
     cases = function_of(exercise_of(number))()
     assert len(cases) <= breaks.find_bodies(number).most
@@ -135,7 +136,7 @@ def test_the_cases_of_the_reference_catch_every_wrong_body_and_none_is_superfluo
     assert all(left(judge, number, cases[:i] + cases[i + 1 :]) for i in range(len(cases)))
 
 
-@pytest.mark.parametrize("number", NUMBERS, scope="module")
+@pytest.mark.parametrize("number", sweep(NUMBERS, keep=[NUMBER]), scope="module")
 @pytest.mark.parametrize("most", SMALL)
 def test_usual_cases_catch_less_than_half_and_no_small_case_more_than_half(judge, number, most):
     """A small case that catches more is none that counts: torch is asked about these alone."""
@@ -153,7 +154,7 @@ def test_usual_cases_catch_less_than_half_and_no_small_case_more_than_half(judge
     assert 2 * len(left(judge, number, usual(number))) > len(wrong)
 
 
-@pytest.mark.parametrize("number", NUMBERS, scope="module")
+@pytest.mark.parametrize("number", sweep(NUMBERS, keep=[NUMBER]), scope="module")
 def test_points_are_by_the_share_that_is_caught(judge, number):
     cases = function_of(exercise_of(number))()
     whole = len(breaks.find_bodies(number).wrong)
@@ -213,7 +214,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("given", HOSTILE.values(), ids=HOSTILE)
+@pytest.mark.parametrize("given", sweep(HOSTILE.values(), every=5), ids=[*HOSTILE])
 def test_what_is_no_case_of_plain_ints_is_refused_and_no_body_runs_on_it(judge, monkeypatch, given):
     monkeypatch.setattr(breaks, "Runs", None)
     assert decided(judge, given).outcome == DISAGREED
@@ -236,6 +237,7 @@ def test_a_value_is_of_the_kind_that_the_file_of_the_bodies_says(said, good, bad
     assert all(map(fits, good)) and not any(map(fits, bad))
 
 
+@pytest.mark.sweep
 def test_a_body_that_ends_its_process_is_caught_and_the_next_one_runs(judge, monkeypatch):
     known = breaks.find_bodies(NUMBER)
     ends = known.right.replace("    expected = 1\n", "    __import__('os')._exit(3)\n    expected = 1\n")

@@ -125,7 +125,7 @@ def programs_apart(case, edits):
         return dict(changes.apart(process, case.hidden))
 
 
-@pytest.mark.parametrize("number", sweep(NUMBERS, keep=["15a.4", "15d.1"]))
+@pytest.mark.parametrize("number", sweep(NUMBERS, keep=["15a.4"]))
 def test_the_mend_that_pytorch_has_passes_and_no_other_place_is_right(number):
     case = find_case(number)
     mend = diff(case.patient, case.with_mend(next(iter(case.right.values()))))

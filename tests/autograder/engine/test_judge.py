@@ -360,7 +360,7 @@ WRONG_BESIDE_NOISE = {
 }
 
 
-@pytest.mark.parametrize(("path", "value"), WRONG_BESIDE_NOISE.values(), ids=WRONG_BESIDE_NOISE)
+@pytest.mark.parametrize(("path", "value"), sweep(WRONG_BESIDE_NOISE.values(), every=3), ids=[*WRONG_BESIDE_NOISE])
 def test_noise_in_a_case_excuses_nothing_else(with_noise, path, value):
     assert Judge(4).verdict(RMSPROP, with_noise(path, value), lambda verdict: verdict).outcome == DISAGREED
 
@@ -535,6 +535,7 @@ def test_the_search_for_a_smaller_case_draws_from_a_stream_of_its_own(judge, mon
     assert first == again and len({first, other, elsewhere, random.Random(7).getrandbits(64)}) == 4
 
 
+@pytest.mark.sweep
 def test_the_cases_are_those_that_hypothesis_draws_from_its_own_strategies(monkeypatch):
     check = find("nn.modules.module.named_members")  # its strategies are made while it is drawn
     cases = Judge(7).source.draw(check)

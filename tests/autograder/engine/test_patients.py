@@ -382,6 +382,7 @@ def test_what_is_not_the_fault_shows_no_difference(number, run):
         assert difference(*(run(framework, body(statements)) for framework in (SOUND, TORCH)))
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("statements", "says"),
     [

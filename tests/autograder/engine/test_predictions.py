@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from hidden_texts import verdicts_on
+from sweep import sweep
 
 from autograder.checks.cases import PARTS
 from autograder.engine import practice
@@ -64,14 +65,14 @@ def test_a_students_programs_are_different_and_of_all_kinds_in_turn(exercise):
         assert len({numbers[letter] % len(kinds) for letter in draws.FIRST}) == min(len(kinds), len(draws.FIRST))
 
 
-@pytest.mark.parametrize("exercise", PREDICTIONS)
+@pytest.mark.parametrize("exercise", sweep(PREDICTIONS, every=16))
 def test_no_two_students_of_a_large_class_have_the_same_programs(exercise):
     students = [f"student{i:03}" for i in range(400)]
     drawn = {frozenset(draws.programs(name_of(exercise), student).values()) for student in students}
     assert len(drawn) == len(students)
 
 
-@pytest.mark.parametrize("exercise", PREDICTIONS)
+@pytest.mark.parametrize("exercise", sweep(PREDICTIONS, every=16))
 def test_torch_answers_the_programs_and_few_have_the_same_answer(judge, exercise):
     answers = judge.answers(find(exercise), [{"number": number} for number in range(TRIED)])
     assert all(isinstance(each, list) and each and not is_error(each) for each in answers)

@@ -10,6 +10,7 @@ from itertools import product
 
 import pytest
 from hidden_texts import assert_hidden, verdicts_on
+from sweep import sweep
 
 from autograder.author.mutants import graded_checks
 from autograder.checks.cases import reviewing
@@ -145,7 +146,7 @@ def test_the_lab_shows_the_changes(number):
     assert places == sorted(places) and text.count("```diff") == len(shown)
 
 
-@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize("number", sweep(NUMBERS, keep=[NUMBER]))
 def test_the_reference_decides_all_and_each_of_its_refusals_is_needed(judge, number):
     decisions = reference(number)
     assert decided(judge, decisions, number).outcome == PASSED
@@ -155,7 +156,7 @@ def test_the_reference_decides_all_and_each_of_its_refusals_is_needed(judge, num
         assert decided(judge, fewer, number, 4).passed
 
 
-@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize("number", sweep(NUMBERS, keep=[NUMBER]))
 def test_the_right_changes_agree_with_torch_wherever_the_body_does_and_the_wrong_ones_do_not(judge, number):
     review, check, cases = reviews.find_review(number), find(exercise_of(number)), [*MANY[number]()]
     theirs = judge.answers(check, cases)
@@ -184,7 +185,7 @@ def test_a_review_that_decides_all_alike_earns_nothing(judge, number):
         assert not earned(judge, alike, number)
 
 
-@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize("number", sweep(NUMBERS, keep=[NUMBER]))
 def test_a_review_that_proves_no_mistake_earns_nothing(judge, number):
     """Not even if it accepts what is right, and nothing else."""
     without = {letter: case and {} for letter, case in reference(number).items()}
@@ -201,20 +202,23 @@ def test_a_verdict_does_not_tell_which_decision_is_wrong(judge):
 
 @pytest.mark.parametrize(
     ("case", "reason"),
-    [
-        ({"text": "int[2] stride=1"}, "at most 12"),
-        ({"text": 3}, "at most 12"),
-        ({"text": None}, "at most 12"),
-        ({"text": "é"}, "ASCII"),
-        ({"text": " int[2] x=1"}, "the right body gives"),
-        ({"text": "int x"}, "agrees with torch there"),
-        ({"text": "int[2] x=1", "kwarg_only": True}, "no dict with a value for each of: text"),
-        ({}, "no dict"),
-        ([], "no dict"),
-        ("int[2] x=1", "no dict"),
-        (0, "no dict"),
-        (False, "no dict"),
-    ],
+    sweep(
+        [
+            ({"text": "int[2] stride=1"}, "at most 12"),
+            ({"text": 3}, "at most 12"),
+            ({"text": None}, "at most 12"),
+            ({"text": "é"}, "ASCII"),
+            ({"text": " int[2] x=1"}, "the right body gives"),
+            ({"text": "int x"}, "agrees with torch there"),
+            ({"text": "int[2] x=1", "kwarg_only": True}, "no dict with a value for each of: text"),
+            ({}, "no dict"),
+            ([], "no dict"),
+            ("int[2] x=1", "no dict"),
+            (0, "no dict"),
+            (False, "no dict"),
+        ],
+        every=4,
+    ),
 )
 def test_a_refusal_needs_a_small_case_on_which_only_the_changed_body_differs(judge, case, reason):
     verdict = decided(judge, reference() | {"b": case})
@@ -247,6 +251,7 @@ def test_what_is_no_review_is_refused_and_no_body_runs_on_it(judge, monkeypatch,
     assert decided(judge, given).outcome == DISAGREED
 
 
+@pytest.mark.sweep
 def test_programs_and_huge_values_in_a_case_prove_nothing(judge):
     for case in ({"text": program}, program, {"text": "x" * 50_000}, {"text": ["int[2] x=1"]}, {program: "int[2] x=1"}):
         assert "4 of 5" in decided(judge, reference() | {"b": case}).message

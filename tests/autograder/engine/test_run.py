@@ -92,6 +92,7 @@ def test_a_piece_that_raises_costs_its_own_points_only(graded, solved, exercise)
     assert {verdicts[name].outcome for name in lost} == {DISAGREED}
 
 
+@pytest.mark.sweep
 def test_a_piece_that_raises_is_shown_with_its_line(graded, solved):
     wrong = cell(solved, "aten.strided.permute")
     head = wrong.source[: wrong.source.index('    """')]
@@ -108,6 +109,7 @@ def test_a_piece_that_raises_is_shown_with_its_line(graded, solved):
     assert f"helper, line {line + 3}" in shown["text/html"] and "<mine>" not in shown["text/html"]
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("lab", ["01b_reshape"])
 def test_a_piece_that_passes_alone_says_so(graded, solved, lab):
     wrong = cell(solved, "aten.strided.compute_stride")
@@ -117,9 +119,8 @@ def test_a_piece_that_passes_alone_says_so(graded, solved, lab):
     assert verdicts["aten.strided.infer_size"].notes == []
 
 
-@pytest.mark.parametrize(
-    "others", sweep(["written and right", "unwritten", "one wrong"], keep=["unwritten", "one wrong"])
-)
+@pytest.mark.sweep
+@pytest.mark.parametrize("others", sweep(["written and right", "unwritten", "one wrong"], keep=["one wrong"]))
 @pytest.mark.parametrize("lab", ["01b_reshape"])
 def test_pieces_that_are_not_written_need_no_note_and_a_wrong_one_does(graded, released, solved, lab, others):
     infer_size, compute_stride, reshape = (
@@ -155,6 +156,7 @@ ENDS_WITHOUT_A_RESULT = {
 }
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("does", sweep(ENDS_WITHOUT_A_RESULT, keep=["it is another each time"]))
 @pytest.mark.parametrize("lab", ["01b_reshape"])
 def test_a_piece_that_gives_no_result_or_another_each_time_costs_no_other_piece_nor_the_milestone(
@@ -194,7 +196,7 @@ def test_every_check_of_an_exercise_says_that_its_cell_did_not_run(first, reason
     }
 
 
-@pytest.mark.parametrize("written", [3, 4])
+@pytest.mark.parametrize("written", sweep([3, 4], every=2))
 def test_a_milestone_needs_half_of_the_core_exercises(graded, solved, written):
     core = Lab(LAB).core
     assert len(core) == 7
@@ -209,6 +211,7 @@ def test_a_milestone_needs_half_of_the_core_exercises(graded, solved, written):
         assert milestone.passed and milestone.notes == [MILESTONE_NOTE]
 
 
+@pytest.mark.sweep
 def test_a_milestone_fails_if_pieces_pass_alone_and_not_together(graded, solved):
     permute = cell(solved, "aten.strided.permute")
     permute.source = permute.source.replace('    """', '    assert not late\n    """', 1)
@@ -262,6 +265,7 @@ def test_a_piece_that_ends_the_process_has_died(graded, solved):
     assert "exit code 3" in verdicts["aten.strided.as_strided"].message
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("source", sweep(["import time; time.sleep(3600)", "while True: pass"], every=2))
 def test_a_submission_has_a_total_time_and_no_marks_beyond_it(graded, solved, impatient, monkeypatch, source):
     monkeypatch.setattr(limits, "TOTAL_SECONDS", (5.0, 5.0))
@@ -296,6 +300,7 @@ def test_a_busy_machine_takes_no_point(graded, solved, monkeypatch, judge, lab):
             hog.kill()
 
 
+@pytest.mark.sweep
 def test_a_restart_takes_from_the_total_and_the_first_start_does_not(isolated, monkeypatch):
     started = []
 
@@ -376,6 +381,7 @@ def test_no_cell_of_a_lab_depends_on_one_that_grading_does_not_run(solved, lab):
             missing |= bound if "demonstration" in each.metadata.tags else bound - before
 
 
+@pytest.mark.sweep
 def test_a_cell_that_does_not_parse_says_why_its_piece_is_missing(graded, solved):
     select = cell(solved, "aten.strided.select")
     select.source += "\n    return ]"

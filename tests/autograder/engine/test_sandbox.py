@@ -13,6 +13,7 @@ from pathlib import Path
 import nbformat
 import psutil
 import pytest
+from sweep import sweep
 
 from autograder.engine import sandbox, seccomp
 from autograder.engine.edition import edition, without_bodies
@@ -156,19 +157,22 @@ def test_an_endless_loop_is_ended(box):
 
 @pytest.mark.parametrize(
     ("source", "says"),
-    [
-        ("import os; os._exit(0)", "the process that ran this code ended (exit code 0)"),
-        ("import os; os.kill(os.getpid(), 9)", "the process that ran this code was ended by SIGKILL"),
-        ("import ctypes; ctypes.string_at(0)", "the process that ran this code was ended by SIGSEGV"),
-        (
-            "import os; os.write(2, b'one\\n/usr/lib/x.so: \\x1b[1mbad\\x1b[0m free at 0x7f01, 1/2\\n\\n'); os._exit(3)",
-            'the process that ran this code ended (exit code 3); the last line that it printed is "x.so: bad free at 0x, 1/2"',
-        ),
-        (
-            "import os; [os.write(2, b'y' * 1000) for _ in range(60)]; os._exit(3)",
-            f'the process that ran this code ended (exit code 3); the last line that it printed is "{"y" * 200} ... (cut)"',
-        ),
-    ],
+    sweep(
+        [
+            ("import os; os._exit(0)", "the process that ran this code ended (exit code 0)"),
+            ("import os; os.kill(os.getpid(), 9)", "the process that ran this code was ended by SIGKILL"),
+            ("import ctypes; ctypes.string_at(0)", "the process that ran this code was ended by SIGSEGV"),
+            (
+                "import os; os.write(2, b'one\\n/usr/lib/x.so: \\x1b[1mbad\\x1b[0m free at 0x7f01, 1/2\\n\\n'); os._exit(3)",
+                'the process that ran this code ended (exit code 3); the last line that it printed is "x.so: bad free at 0x, 1/2"',
+            ),
+            (
+                "import os; [os.write(2, b'y' * 1000) for _ in range(60)]; os._exit(3)",
+                f'the process that ran this code ended (exit code 3); the last line that it printed is "{"y" * 200} ... (cut)"',
+            ),
+        ],
+        every=3,
+    ),
 )
 def test_an_exit_is_noticed_and_the_last_line_is_quoted(box, source, says):
     with pytest.raises(SubjectDied, match=f"^{re.escape(says)}$"):
@@ -184,7 +188,7 @@ WRITERS = {
 }
 
 
-@pytest.mark.parametrize("writer", WRITERS.values(), ids=WRITERS)
+@pytest.mark.parametrize("writer", sweep(WRITERS.values(), every=3), ids=[*WRITERS])
 def test_errors_of_any_length_are_written_and_their_end_is_kept(box, writer):
     assert run(box, f"import ctypes, os, subprocess, sys\n{writer}\nprint('still there')").endswith("still there\n")
     with pytest.raises(SubjectDied, match='the last line that it printed is "the end"$'):
@@ -374,7 +378,9 @@ time.sleep(60)
 
 
 @pytest.mark.parametrize(
-    "source", [FILES.replace("{}", "/tmp"), FILES.replace("{}", "/dev/shm"), SOCKETPAIRS], ids=["tmp", "shm", "sockets"]
+    "source",
+    sweep([FILES.replace("{}", "/tmp"), FILES.replace("{}", "/dev/shm"), SOCKETPAIRS], every=3),
+    ids=["tmp", "shm", "sockets"],
 )
 def test_files_and_sockets_have_a_number(box, source):
     with pytest.raises(SubjectDied, match="more than"):

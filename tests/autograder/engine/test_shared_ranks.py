@@ -74,11 +74,13 @@ def decide(judge, started, monkeypatch):
     return decide
 
 
+@pytest.mark.sweep
 def test_a_right_answer_needs_ranks_for_the_first_case_and_for_the_others(decide):
     verdict, started = decide(answer(""))
     assert (verdict.outcome, started) == (PASSED, [2, 4])
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("does", sweep([*IN_A_THIRD], keep=["the rank ends"]))
 def test_what_an_answer_does_in_a_later_call_on_a_rank_does_not_count(decide, does):
     verdict, started = decide(
@@ -162,6 +164,7 @@ TOGETHER = [
 ]
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", sweep(TOGETHER, keep=TOGETHER[:1]))
 def test_torchs_answers_are_those_of_each_case_by_itself(judge, name, monkeypatch):
     check = find(name)

@@ -4,6 +4,7 @@ import inspect
 import re
 
 import pytest
+from sweep import sweep
 
 from autograder.engine import smaller_programs
 from autograder.engine.check import function_of
@@ -66,6 +67,7 @@ ACCEPTED = [  # other ways to say it
 ]
 
 
+@pytest.mark.sweep
 def test_what_is_no_answer_is_refused_with_a_reason(isolated):
     told = {text: examined("attention", f"import torch\n{text}") for text in REFUSED}
     wrong = {text[:60]: words for text, words in told.items() if words[0] or REFUSED[text] not in words[1]}
@@ -98,7 +100,7 @@ def test_layout_and_names_count_nothing():
     )
 
 
-@pytest.mark.parametrize("name", [*predictions.FAILING])
+@pytest.mark.parametrize("name", sweep([*predictions.FAILING], every=3))
 def test_a_long_program_fails_in_the_backward_pass(isolated, name):
     failure = failure_of_long(name)
     assert failure.type == "RuntimeError" and failure.place == "torch/autograd/graph.py, _engine_run_backward"

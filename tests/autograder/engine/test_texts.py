@@ -43,6 +43,7 @@ def shown(tree, name):
     return dict(tree["dict"])[name]
 
 
+@pytest.mark.sweep
 def test_a_cell_that_replaces_the_runtime_does_not_reach_the_process_that_tries_the_text(session):
     source = FINDS_NOTHING.replace("answer()", repr(_reference()))
     session.run_cell(nbformat.v4.new_code_cell(source))

@@ -117,34 +117,38 @@ CHANGED = """def contiguous_strides(sizes):
 
 @pytest.mark.parametrize(
     ("line", "is_right"),
-    [
-        ("4", True),
-        ("line 4: strides.append(step)", True),
-        ("6: return tuple(n - 1 for n in reversed(strides))", True),
-        ("6: return tuple(n + 1 for n in reversed(strides))", False),
-        ("6", False),
-        ("2: strides, step = [], 1; step = 0", False),  # another statement
-        (
-            "2: return tuple(math.prod(max(n, 1) for n in sizes[i + 1:]) for i in range(len(sizes)))",
-            False,
-        ),  # a new function
-        (
-            "6: return tuple(math.prod(max(n, 1) for n in sizes[i + 1 :]) for i, _ in enumerate(sizes))  " + "#" * 80,
-            False,
-        ),
-        ("6: return [math.prod(max(n,1)for n in sizes[i+1:])for i in range(len(sizes))]", False),
-        ("6: return rl.empty(sizes).stride()", False),
-        ("6: return tuple(__import__('os').listdir())", False),
-        ("6: return tuple(n - 1 for n in reversed(strides))\n    step = 1", False),
-        ("Line 4.", True),
-        ("línea 4", True),
-        ("l.4", True),
-        ("4, 6", False),
-        ("4 or 6", False),
-        ("6: return (", False),
-        ("40: step = 1", False),
-        ("last", False),
-    ],
+    sweep(
+        [
+            ("4", True),
+            ("line 4: strides.append(step)", True),
+            ("6: return tuple(n - 1 for n in reversed(strides))", True),
+            ("6: return tuple(n + 1 for n in reversed(strides))", False),
+            ("6", False),
+            ("2: strides, step = [], 1; step = 0", False),  # another statement
+            (
+                "2: return tuple(math.prod(max(n, 1) for n in sizes[i + 1:]) for i in range(len(sizes)))",
+                False,
+            ),  # a new function
+            (
+                "6: return tuple(math.prod(max(n, 1) for n in sizes[i + 1 :]) for i, _ in enumerate(sizes))  "
+                + "#" * 80,
+                False,
+            ),
+            ("6: return [math.prod(max(n,1)for n in sizes[i+1:])for i in range(len(sizes))]", False),
+            ("6: return rl.empty(sizes).stride()", False),
+            ("6: return tuple(__import__('os').listdir())", False),
+            ("6: return tuple(n - 1 for n in reversed(strides))\n    step = 1", False),
+            ("Line 4.", True),
+            ("línea 4", True),
+            ("l.4", True),
+            ("4, 6", False),
+            ("4 or 6", False),
+            ("6: return (", False),
+            ("40: step = 1", False),
+            ("last", False),
+        ],
+        every=5,
+    ),
 )
 def test_another_line_counts_if_it_mends_the_function(line, is_right):
     exercise, name = "aten.strided.contiguous_strides", "1.sizes"
@@ -158,19 +162,22 @@ def test_another_line_counts_if_it_mends_the_function(line, is_right):
 
 @pytest.mark.parametrize(
     ("source", "why"),
-    [
-        ("import os\n    return ()", "it uses os"),
-        ("return exec('1')", "it uses exec"),
-        ("from builtins import exec as run\n    return run('1')", "it uses exec"),
-        ("import builtins\n    return builtins.eval('1')", "it uses eval"),
-        ("return contiguous_strides.__code__", "it uses __code__"),
-        ("return '{0.__globals__}'.format(sizes)", "it uses __globals__"),
-        ("return rl.strided.math.sys", "it uses sys"),
-        ("return 7", "it differs from torch in 200 of 200 cases"),
-        ("while True:\n        pass", "it takes too long, or does not run"),
-        (f"return [{'1 + 1, ' * 1000}]", "it is too long"),
-        ("_ = bytearray(1 << 36)\n    return ()", "it differs from torch"),
-    ],
+    sweep(
+        [
+            ("import os\n    return ()", "it uses os"),
+            ("return exec('1')", "it uses exec"),
+            ("from builtins import exec as run\n    return run('1')", "it uses exec"),
+            ("import builtins\n    return builtins.eval('1')", "it uses eval"),
+            ("return contiguous_strides.__code__", "it uses __code__"),
+            ("return '{0.__globals__}'.format(sizes)", "it uses __globals__"),
+            ("return rl.strided.math.sys", "it uses sys"),
+            ("return 7", "it differs from torch in 200 of 200 cases"),
+            ("while True:\n        pass", "it takes too long, or does not run"),
+            (f"return [{'1 + 1, ' * 1000}]", "it is too long"),
+            ("_ = bytearray(1 << 36)\n    return ()", "it differs from torch"),
+        ],
+        every=3,
+    ),
 )
 def test_a_function_that_is_not_asked_about_has_a_reason(material, source, why):
     lab, exercise = Lab(LAB), "aten.strided.contiguous_strides"
@@ -215,6 +222,7 @@ def test_bare_texts_are_remarks():
     assert shown("@exercise(m)\n@other\ndef f(x):\n    return x", "f").startswith("@other\ndef")
 
 
+@pytest.mark.sweep
 def test_code_that_spoils_the_drawing_is_replaced_by_the_courses_own(monkeypatch, tmp_path, material):
     def drawn(name, student, material, cells, isolated, seed):
         if cells["01a_views"]:
@@ -241,7 +249,10 @@ def test_the_program_is_shown_with_what_it_uses():
 
 
 @pytest.mark.parametrize(
-    "text", ["", "__import__('os')._exit(3)", "tensor([4000, 4000])", "[99999999]", "[[[]]]", "None", "x" * 5000]
+    "text",
+    sweep(
+        ["", "__import__('os')._exit(3)", "tensor([4000, 4000])", "[99999999]", "[[[]]]", "None", "x" * 5000], every=3
+    ),
 )
 def test_an_input_that_is_none_costs_nobody_anything(exam, text):
     answers = right_answers(exam)
@@ -257,6 +268,7 @@ def test_no_answer_is_in_the_paper(exam):
         assert not {*own, key.cell, key.changed, key.rubric} & {*said} - {""}
 
 
+@pytest.mark.sweep
 def test_the_same_seed_gives_the_same_items_and_another_student_others(material, own, exam):
     again = exam_of("exam_01a_04a", "ada", material, own, True, 11)
     assert replace(again.paper, secret="") == replace(exam.paper, secret="") and again.keys == exam.keys
@@ -268,6 +280,7 @@ def test_the_same_seed_gives_the_same_items_and_another_student_others(material,
     assert searched and not {*searched} & {key.check for key in keys if key.kind in (RESULTS, REASON)}
 
 
+@pytest.mark.sweep
 def test_a_paper_shows_a_function_once_if_its_change_is_to_be_found(exam, material):
     for keys in (exam.keys.values(), exam_of("exam", "bob", material, {}, True, 12).keys.values()):
         asked = [key.check for key in keys]
@@ -308,6 +321,7 @@ def test_a_change_of_the_same_results_is_no_other_change(material):
         assert [*function.changed(iter([one, other]))] == []
 
 
+@pytest.mark.sweep
 def test_own_code_is_asked_about_and_a_function_that_fails_is_the_courses(material, own):
     exams = [exam_of("exam_01a", student, material, own, True, 11) for student in ("a", "b")]
     keys = [key for exam in exams for key in exam.keys.values()]
@@ -428,7 +442,8 @@ def test_a_class_is_told_once_that_its_labs_have_too_little(monkeypatch, tmp_pat
     assert tried == ["ada"]
 
 
-@pytest.mark.parametrize("is_opened", [True, False])
+@pytest.mark.sweep
+@pytest.mark.parametrize("is_opened", sweep([True, False], every=2))
 def test_practice_ends_with_the_marks(is_opened, exam, tmp_path, monkeypatch, capsys):
     practised = replace(exam, paper=replace(exam.paper, student="practice"))
 

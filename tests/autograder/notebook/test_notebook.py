@@ -94,6 +94,7 @@ def transpose(self, dim0, dim1):
 """
 
 
+@pytest.mark.sweep
 def test_a_card_has_the_points_and_what_of_the_lab_has_passed_in_this_kernel(fresh):
     lab = Lab("01a_views")
     worth, pieces = lab.points, lab.exercises
@@ -179,6 +180,7 @@ def compute_stride(oldshape, oldstride, newshape):
 """
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     "mistake",
     sweep(["return right(oldshape, oldstride, newshape) and (7,) * len(newshape)", "while True: pass"], every=2),
@@ -202,6 +204,7 @@ def test_a_name_that_is_no_check_is_refused_with_the_names_that_are(outputs):
     assert error.ename == "LookupError" and "aten.strided.permute" in error.evalue
 
 
+@pytest.mark.sweep
 def test_after_an_interrupt_the_next_check_works(outputs):
     interrupted, shown = outputs(
         """

@@ -66,6 +66,7 @@ def work(tmp_path):
     fill_as({})
 
 
+@pytest.mark.sweep
 def test_the_path_is_found_by_running_and_needs_no_piece():
     found = find_path()
     assert found.yours == [] and found.broken == {} and found.slow == []
@@ -80,6 +81,7 @@ def test_the_path_is_found_by_running_and_needs_no_piece():
     assert "0 are yours" in next(found.lines())
 
 
+@pytest.mark.sweep
 def test_the_solutions_of_all_labs_give_the_same_step_as_the_reference():
     try:
         use(SOURCES)

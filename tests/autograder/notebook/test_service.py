@@ -184,6 +184,7 @@ def is_closed(connection):
 # Verdicts ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sweep
 @as_root
 def test_two_users_are_judged_at_once_each_by_a_process_of_their_own(real, client):
     path, parent = real
@@ -201,6 +202,7 @@ def test_two_users_are_judged_at_once_each_by_a_process_of_their_own(real, clien
     assert one("aten.strided.infer_size", "right") == ("passed", "shared")
 
 
+@pytest.mark.sweep
 def test_a_judge_that_dies_is_replaced_and_no_other_notices(real, client):
     path, parent = real
     before = {judge.pid for judge in parent.children()}
@@ -214,6 +216,7 @@ def test_a_judge_that_dies_is_replaced_and_no_other_notices(real, client):
     assert other("aten.strided.contiguous_strides", "wrong") == ("disagreed", "shared")
 
 
+@pytest.mark.sweep
 def test_without_the_service_a_notebook_has_a_judge_of_its_own(client, tmp_path):
     ask = client(path=tmp_path / "none.sock")
     assert ask("aten.strided.contiguous_strides", "right") == ("passed", "own")

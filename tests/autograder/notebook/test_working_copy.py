@@ -4,6 +4,7 @@ import hashlib
 import os
 
 import pytest
+from sweep import sweep
 
 import rushlight as rl
 from autograder.cli import main
@@ -54,12 +55,14 @@ def change(copy, name="", old="import", new="import ", count=1):
     path.write_text(path.read_text().replace(old, new, count))
 
 
+@pytest.mark.sweep
 def test_all_texts_are_files_of_their_own_so_that_no_editor_writes_through_a_link(copy):
     links = [path for path in copy.folder.rglob("*") if path.is_symlink()]
     assert links and not any(overlay.is_text(path) for path in links)
     assert not any(path.suffix in (".py", ".pyi", ".h", ".yaml") for path in links)
 
 
+@pytest.mark.sweep
 def test_a_patch_is_the_difference_from_the_case_as_it_began(copy):
     assert copy.diff() == ""
     change(copy)
@@ -68,6 +71,7 @@ def test_a_patch_is_the_difference_from_the_case_as_it_began(copy):
     assert changes.patched(changes.find_case(FIRST).patient, patch)[name] == (copy.folder / name).read_text()
 
 
+@pytest.mark.sweep
 def test_each_case_has_its_own_patch_which_is_there_again(copy):
     change(copy)
     patch = copy.diff()
@@ -77,6 +81,7 @@ def test_each_case_has_its_own_patch_which_is_there_again(copy):
     assert copy.diff() == patch and copy.patch_file(FIRST).read_text() == patch
 
 
+@pytest.mark.sweep
 def test_an_undone_patch_is_kept_under_another_name(copy):
     kept = []
     for _ in range(2):
@@ -88,6 +93,7 @@ def test_an_undone_patch_is_kept_under_another_name(copy):
     assert copy.undo() is None
 
 
+@pytest.mark.sweep
 def test_a_patch_that_does_not_fit_is_not_applied_and_stays(copy):
     copy.patch_file(FIRST).parent.mkdir(exist_ok=True)
     copy.start(SECOND)
@@ -98,6 +104,7 @@ def test_a_patch_that_does_not_fit_is_not_applied_and_stays(copy):
     copy.patch_file(FIRST).unlink()
 
 
+@pytest.mark.sweep
 def test_files_that_a_student_adds_belong_to_the_patch_and_go_with_it(copy):
     added = copy.folder / "torch" / "added.py"
     added.write_text("x = 1\n")
@@ -106,6 +113,7 @@ def test_files_that_a_student_adds_belong_to_the_patch_and_go_with_it(copy):
     assert not added.exists()
 
 
+@pytest.mark.sweep
 def test_programs_run_with_the_copys_pytorch(copy):
     added = copy.folder / "torch" / "added.py"
     added.write_text("x = 41\n")
@@ -113,7 +121,8 @@ def test_programs_run_with_the_copys_pytorch(copy):
 
 
 @pytest.mark.parametrize(
-    "words, said", [(("start", "15a.99"), "there is no case"), (("diff", "--lab", "15z"), "no working copy")]
+    "words, said",
+    sweep([(("start", "15a.99"), "there is no case"), (("diff", "--lab", "15z"), "no working copy")], every=2),
 )
 def test_a_command_that_cannot_be_says_why(copy, monkeypatch, capsys, words, said):
     monkeypatch.setattr("sys.argv", ["rushlight", "pytorch", *words])
@@ -185,6 +194,7 @@ def test_a_case_is_shown_with_its_two_results(copy, capsys):
     assert "on the patient:" in printed and "on PyTorch:" in printed
 
 
+@pytest.mark.sweep
 def test_while_a_lab_is_graded_no_copy_is_made(copy, monkeypatch):
     copy.start(SECOND)
     monkeypatch.setattr(clinic, "is_grading", lambda: True)
@@ -194,6 +204,7 @@ def test_while_a_lab_is_graded_no_copy_is_made(copy, monkeypatch):
     assert copy.case.number == SECOND
 
 
+@pytest.mark.sweep
 def test_another_version_of_torch_is_refused(copy, monkeypatch):
     monkeypatch.setattr(changes, "version", lambda name: "2.12.1+cpu")
     with pytest.raises(GradingError, match="files of torch 2.13, and torch 2.12.1 is installed"):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 import torch.ao.quantization.fx._decomposed  # registers torch.ops.quantized_decomposed
-from sweep import swept
+from sweep import sweep, swept
 from torch.ao.quantization.fx import qconfig_mapping_utils
 
 import rushlight as rl
@@ -131,10 +131,13 @@ OBSERVERS = {
 
 @pytest.mark.parametrize(
     ("scheme", "dtype", "name"),
-    [
-        each if each[2] == "MinMaxObserver" or each[:2] == ("per_tensor_affine", "uint8") else swept(*each)
-        for each in itertools.product(SCHEMES, ["uint8", "int8"], OBSERVERS)
-    ],
+    sweep(
+        [
+            each if each[2] == "MinMaxObserver" or each[:2] == ("per_tensor_affine", "uint8") else swept(*each)
+            for each in itertools.product(SCHEMES, ["uint8", "int8"], OBSERVERS)
+        ],
+        every=4,
+    ),
 )
 def test_an_observer_has_torchs_buffers_and_parameters(name, dtype, scheme):
     for (low, high), reduce_range in itertools.product(RANGES, [False, True]):

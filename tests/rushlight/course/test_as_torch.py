@@ -116,6 +116,7 @@ MISSING = {
 }
 
 
+@pytest.mark.sweep
 def test_a_missing_name_is_one_line_and_other_errors_are_pythons(tmp_path):
     head = "import torch, torch.onnx\nfrom torch import nn\n"
     for number, code in enumerate(MISSING):
@@ -167,6 +168,7 @@ def notebook(*cells):
     return json.dumps({"cells": [{"cell_type": "markdown", "source": "# Title"}, *cells]})
 
 
+@pytest.mark.sweep
 def test_the_cells_of_a_notebook_run_in_turn_and_show_values_and_magics_work(tmp_path):
     cells = [
         "%matplotlib inline\nimport torch\nx = torch.ones(2)\nx + 1",

@@ -74,6 +74,7 @@ def test_projections_go_up_to_16384_ranks():
     assert rows[-1][1] > rows[0][1]
 
 
+@pytest.mark.sweep
 def test_what_is_measured_here_can_be_fitted():
     rows = measure([4, 40_000, 4_000_000], ranks=2, repeat=3)
     assert [(steps, nbytes) for steps, nbytes, _ in rows] == [(2, 4), (2, 40_000), (2, 4_000_000)]

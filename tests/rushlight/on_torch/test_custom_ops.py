@@ -4,6 +4,7 @@ import sys
 
 import pytest
 import torch
+from sweep import sweep
 from torch._dynamo.testing import CompileCounterWithBackend
 
 from rushlight.on_torch import custom_ops
@@ -70,7 +71,7 @@ def test_it_computes_what_torch_computes_with_the_same_gradients(op, activation,
         torch.testing.assert_close(mine, theirs)
 
 
-@pytest.mark.parametrize("activation", ACTIVATIONS)
+@pytest.mark.parametrize("activation", sweep(ACTIVATIONS, every=3))
 def test_gradcheck_and_gradgradcheck_accept_it(op, activation):
     inputs = tensors((2,))
     for some in (inputs, [inputs[0], inputs[1].detach(), inputs[2]]):
@@ -86,7 +87,7 @@ def test_arguments_left_at_their_defaults_are_not_passed_and_not_missed(op):
     torch.testing.assert_close(torch.vmap(op, (0, None))(batch, inputs[1]), batch @ inputs[1].T)
 
 
-@pytest.mark.parametrize("activation", ACTIVATIONS)
+@pytest.mark.parametrize("activation", sweep(ACTIVATIONS, every=3))
 def test_opcheck_finds_nothing_wrong_with_it(op, activation):
     if not isinstance(op, (torch.library.CustomOpDef, torch._ops.OpOverloadPacket)):
         pytest.skip("a Function is no operator")
@@ -152,7 +153,7 @@ def test_as_an_operator_torch_func_refuses_it_and_jvp_is_wrong_without_a_word(op
     assert not tangent.any()
 
 
-@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+@pytest.mark.parametrize("backend", sweep(["eager", "aot_eager"], every=3))
 def test_compile_captures_it_without_a_break_and_once_more_when_the_batch_changes(op, backend):
     torch._dynamo.reset()
     counter = CompileCounterWithBackend(backend)

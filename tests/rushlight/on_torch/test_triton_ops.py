@@ -89,6 +89,7 @@ def test_registered_it_passes_opcheck_and_a_full_graph():
     torch.testing.assert_close(compiled(x), operator(x, weight, bias, "relu"))
 
 
+@pytest.mark.sweep
 def test_without_triton_one_line_says_what_is_missing():
     code = (
         "import sys; sys.modules['triton'] = None; from rushlight.on_torch import triton_ops; triton_ops.register('n')"

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 from both import FRAMEWORKS, agree
+from sweep import sweep
 
 import rushlight as rl
 
@@ -89,7 +90,7 @@ def numbers_of(group):
     return dict.fromkeys(("has_complex", "has_sparse_grad", "capturable"), False) | group | dict(chain(*apart))
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("dtype", sweep(["float32", "float64"], every=4))
 @pytest.mark.parametrize(
     "name, settings", CASES + [(name, {**s, "differentiable": True}) for name, s in DIFFERENTIABLE]
 )

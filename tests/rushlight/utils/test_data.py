@@ -509,6 +509,7 @@ def nothing_is_left_behind():
     assert children() <= before
 
 
+@pytest.mark.sweep
 @needs_fork
 @pytest.mark.parametrize("workers", [1, 3])
 def test_workers_keep_the_order_also_when_some_are_slow(workers):
@@ -577,6 +578,7 @@ def test_each_worker_knows_who_it_is_and_has_torchs_seeds():
     same(program)
 
 
+@pytest.mark.sweep
 @needs_fork
 @pytest.mark.parametrize("persistent_workers", [False, True])
 def test_iterable_datasets_of_different_lengths_come_to_their_end_in_every_epoch(persistent_workers):
