@@ -1,7 +1,7 @@
 """What a student reviews, and when it is due again: the questions of the readings, a schedule, and the file that keeps it.
 
-The schedule is SM-2 (P. A. Woźniak, 1990). `docs/javascripts/review.js` has the same rule for the page *Review*, with the same ids
-of the questions. Nothing here imports the framework, torch or nbformat.
+The schedule is Anki's variant of SM-2 (P. A. Woźniak, 1990). `docs/javascripts/review.js` has the same rule for the page *Review*,
+with the same ids of the questions. Nothing here imports the framework, torch or nbformat.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ from ..model import Course, Lab, Unreadable, exercise_name, phases, read_noteboo
 
 # The schedule --------------------------------------------------------------------------------------------------------
 
-AGAIN, HARD, GOOD, EASY = 1, 2, 3, 4  # how an answer was: SM-2's qualities 2 to 5
+AGAIN, HARD, GOOD, EASY = 1, 2, 3, 4  # how an answer was
+FIRST = 0, 1, 2, 4  # days after each of them, if the last answer was none of the last three
+CHANGE_OF_EASE = -20, -15, 0, 15
 LEAST_EASE = 130
 
 
@@ -46,23 +48,31 @@ def later(day: str, days: int) -> str:
 
 
 def scheduled(card: Card, grade: int, today: str) -> Card:
-    """The card after an answer. All numbers are whole, so that two languages round alike."""
-    if grade == AGAIN:
-        return Card(0, card.ease, 1, later(today, 1))
-    missing = EASY - grade
-    ease = max(card.ease + 10 - missing * (8 + 2 * missing), LEAST_EASE)
-    days = (1, 6, -(-card.days * ease // 100))[min(card.passed, 2)]
-    return Card(card.passed + 1, ease, days, later(today, days))
+    """The card after an answer. All numbers are whole, so that two languages round alike.
+
+    After AGAIN it is due in the same sitting. A better answer always has a longer interval.
+    """
+    days, ease = FIRST[grade - 1], card.ease
+    if card.passed:
+        days, ease = 0, max(card.ease + CHANGE_OF_EASE[grade - 1], LEAST_EASE)
+        for growth in (120, card.ease, card.ease * 13 // 10)[: grade - 1]:
+            days = max(-(-card.days * growth // 100), days + 1)
+    return Card(card.passed + 1 if grade > AGAIN else 0, ease, days, later(today, days))
 
 
 def todays(deck: Sequence[str], cards: Mapping[str, Card], today: str, most: int) -> list[str]:
-    """What is left to ask today, of at most so many a day: first what is due, the longest due first, then what is new."""
+    """What is left to ask today, of at most so many a day: first what is due, the longest due first, then what is new.
+
+    What was answered AGAIN today comes at the end, in the order of the answers, and does not count a second time.
+    """
+    answered = {name for name, card in cards.items() if card.answered == today}
     due = sorted(
-        (name for name in deck if name in cards and cards[name].due <= today), key=lambda name: cards[name].due
+        (name for name in deck if name in cards and name not in answered and cards[name].due <= today),
+        key=lambda name: cards[name].due,
     )
     new = [name for name in deck if name not in cards]
-    done = sum(card.answered == today for card in cards.values())
-    return [*due, *new][: max(most - done, 0)]
+    again = [name for name in cards if name in answered and name in deck and cards[name].due == today]
+    return [*[*due, *new][: max(most - len(answered), 0)], *again]
 
 
 # The file ------------------------------------------------------------------------------------------------------------
@@ -95,8 +105,10 @@ def _card(passed: int, ease: int, days: int, due: str) -> Card:
 
 
 def keep_card(path: Path, name: str, card: Card) -> None:
-    """Write a card into the file beside the others that are there by now. Raises LookupError."""
-    cards = read_cards(path) | {name: card}
+    """Write a card into the file behind the others that are there by now. Raises LookupError."""
+    cards = read_cards(path)
+    cards.pop(name, None)
+    cards[name] = card
     path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps({"version": VERSION, "cards": {name: asdict(card) for name, card in cards.items()}}, indent=1)
     with replacing(path) as part:

@@ -111,18 +111,19 @@ class _Session:
     # The dialogue
 
     def run(self) -> None:
-        total = len(self.left())
-        if total:
+        answered = 0
+        if self.left():
             out.print(
                 speak("Write your answer, then Enter. Ctrl-D stops, and what you have answered is kept."), style="dim"
             )
         try:
             while left := self.left():
                 first = left[0]
-                number = speak("{number} of {count}", number=total - len(left) + 1, count=total)
+                number = speak("{number} of {count}", number=answered + 1, count=answered + len(left))
                 grade = self.ask(first, f"\n{number} · {first.lab} · {first.place}")
                 if grade:
                     self.keep(first, grade)
+                    answered += 1
                 else:
                     self.leave_out(first)
         except EOFError:
@@ -132,8 +133,10 @@ class _Session:
     def keep(self, asked: Asked, grade: int) -> None:
         card = deck.scheduled(self.cards.get(asked.name, Card()), grade, self.today)
         deck.keep_card(self.path, asked.name, card)
+        self.cards.pop(asked.name, None)
         self.cards[asked.name] = card
-        out.print(speak("It comes again on {day}.", day=card.due), style="dim")
+        again = speak("It comes again on {day}.", day=card.due) if card.days else speak("It comes again in this sitting.")
+        out.print(again, style="dim")
 
     def leave_out(self, asked: Asked) -> None:
         """Put another of the same kind in the place of one about which nothing can be asked: a function may be wrong, or short."""

@@ -1,24 +1,27 @@
 // Review: the questions of the readings, five a day, each again when it is due. The dates stay in this browser.
 
-// SM-2, as `autograder/cli/deck.py` has it. A card is {passed, ease, days, due}, and `due` a date such as 2027-03-15.
+// Anki's variant of SM-2, as `autograder/cli/deck.py` has it. A card is {passed, ease, days, due}, and `due` a date such as 2027-03-15.
 const spaced = (() => {
-  const KEY = "rushlight/review", AGAIN = 1, EASY = 4, LEAST_EASE = 130;
+  const KEY = "rushlight/review", AGAIN = 1, FIRST = [0, 1, 2, 4], CHANGE_OF_EASE = [-20, -15, 0, 15], LEAST_EASE = 130;
   const later = (day, days) => new Date(Date.parse(day) + days * 864e5).toISOString().slice(0, 10);
 
   function scheduled({ passed, ease, days } = { passed: 0, ease: 250, days: 0 }, grade, today) {
-    if (grade === AGAIN) return { passed: 0, ease, days: 1, due: later(today, 1) };
-    const missing = EASY - grade;
-    ease = Math.max(ease + 10 - missing * (8 + 2 * missing), LEAST_EASE);
-    days = [1, 6, Math.ceil((days * ease) / 100)][Math.min(passed, 2)];
-    return { passed: passed + 1, ease, days, due: later(today, days) };
+    let next = FIRST[grade - 1];
+    if (passed) {
+      next = 0;
+      for (const growth of [120, ease, Math.floor((ease * 13) / 10)].slice(0, grade - 1)) next = Math.max(Math.ceil((days * growth) / 100), next + 1);
+      ease = Math.max(ease + CHANGE_OF_EASE[grade - 1], LEAST_EASE);
+    }
+    return { passed: grade === AGAIN ? 0 : passed + 1, ease, days: next, due: later(today, next) };
   }
 
-  // What is left to ask today: first what is due, the longest due first, then what is new.
+  // What is left to ask today: first what is due, the longest due first, then what is new, and what was answered AGAIN today.
   function todays(names, cards, today, most) {
-    const due = names.filter((name) => cards[name]?.due <= today);
+    const answered = new Set(Object.keys(cards).filter((name) => later(cards[name].due, -cards[name].days) === today));
+    const due = names.filter((name) => cards[name]?.due <= today && !answered.has(name));
     due.sort((one, other) => (cards[one].due < cards[other].due ? -1 : cards[one].due > cards[other].due));
-    const done = Object.values(cards).filter((card) => later(card.due, -card.days) === today).length;
-    return [...due, ...names.filter((name) => !cards[name])].slice(0, Math.max(most - done, 0));
+    const again = [...answered].filter((name) => cards[name].due === today && names.includes(name));
+    return [...[...due, ...names.filter((name) => !cards[name])].slice(0, Math.max(most - answered.size, 0)), ...again];
   }
 
   function today() {
@@ -26,9 +29,14 @@ const spaced = (() => {
     return new Date(now - now.getTimezoneOffset() * 6e4).toISOString().slice(0, 10);
   }
 
-  // The phases with a lab, or a reading, of which the browser keeps something.
+  // The phases with a lab in which something is written, or a reading of which a section is read.
   const begun = () => {
-    const numbers = Object.keys(localStorage).flatMap((key) => key.match(/^rushlight\/(?:read )?(\d\d)[a-z]?_/)?.[1] ?? []);
+    const numbers = Object.entries(localStorage).flatMap(([key, kept]) => {
+      const number = key.match(/^rushlight\/(?:read )?(\d\d)[a-z]?_\w*(?:\/\w+)?$/)?.[1];
+      if (!number) return [];
+      const { sections = [], answers = {}, points = 0 } = JSON.parse(kept);
+      return sections.length || Object.keys(answers).length || points ? [number] : [];
+    });
     return [...new Set(numbers)].sort();
   };
 
@@ -57,16 +65,17 @@ const spaced = (() => {
   return { MOST: 5, later, read, scheduled, today, todays, write };
 })();
 
-// Home: how many are due.
+// Home: how many are due, or how many new ones there are.
 for (const place of document.querySelectorAll("[data-due]")) {
   const counts = JSON.parse(place.dataset.due), { cards, phases } = spaced.read();
   const names = phases.flatMap((phase) => {
     const known = Object.keys(cards).filter((name) => name.startsWith(`${phase}/`));
     return [...known, ...Array.from({ length: counts[phase] - known.length }, (_, number) => `${phase} ${number}`)];
   });
-  const { length } = spaced.todays(names, cards, spaced.today(), spaced.MOST);
-  if (!length) continue;
-  const text = words("Review: {} due today", length);
+  const left = spaced.todays(names, cards, spaced.today(), spaced.MOST);
+  if (!left.length) continue;
+  const due = left.filter((name) => cards[name]).length;
+  const text = due ? words("Review: {} due today", due) : words("Review: {} questions about what you began", left.length);
   place.replaceChildren(Object.assign(document.createElement("a"), { href: "review.html", textContent: text }));
 }
 
@@ -75,7 +84,7 @@ for (const place of document.querySelectorAll("[data-review]")) {
   const phases = JSON.parse(document.getElementById("questions").textContent);
   const questions = new Map(phases.flatMap((phase) => phase.questions.map((each) => [each.name, each])));
   const grades = [words("again"), words("hard"), words("good"), words("easy")];
-  let most = spaced.MOST, name, total;
+  let most = spaced.MOST, name, answered;
 
   const make = (tag, given = {}, ...inside) => {
     const made = Object.assign(document.createElement(tag), given);
@@ -83,7 +92,7 @@ for (const place of document.querySelectorAll("[data-review]")) {
     return made;
   };
   const button = (className, ...inside) => make("button", { type: "button", className }, ...inside);
-  const days = (count) => (count === 1 ? words("tomorrow") : words("in {} days", count));
+  const days = (count) => [words("today"), words("tomorrow")][count] ?? words("in {} days", count);
 
   const choice = make("details", { className: "folded" });
   const where = make("p", { className: "where" });
@@ -104,20 +113,31 @@ for (const place of document.querySelectorAll("[data-review]")) {
       const box = make("input", { type: "checkbox", value: phase.number, checked: chosen.includes(phase.number) });
       return make("label", {}, box, ` ${phase.title}`);
     };
-    const said = chosen.length ? words("Phases: {}", chosen.join(", ")) : words("Choose the phases that you have read");
-    choice.replaceChildren(make("summary", { textContent: said }), ...phases.map(of));
+    const all = make("input", { type: "checkbox" });
+    choice.replaceChildren(make("summary"), make("label", {}, all, ` ${words("all")}`), ...phases.map(of));
     choice.open ||= !chosen.length;
+    say();
   }
 
-  choice.addEventListener("change", () => {
+  function say() {
+    const { phases: chosen } = spaced.read(), all = choice.querySelector("input");
+    all.checked = chosen.length === phases.length;
+    all.indeterminate = chosen.length && !all.checked;
+    const said = words("Phases: {}", all.checked ? words("all") : chosen.join(", "));
+    choice.firstChild.textContent = chosen.length ? said : words("Choose the phases that you have read");
+  }
+
+  choice.addEventListener("change", ({ target }) => {
+    const [all, ...boxes] = choice.querySelectorAll("input");
+    if (target === all) for (const box of boxes) box.checked = all.checked;
     if (!spaced.read().phases.length) choice.open = false; // on a phone, the question would be below the list
-    spaced.write({ phases: [...choice.querySelectorAll("input:checked")].map((box) => box.value) });
-    choice.firstChild.textContent = words("Phases: {}", spaced.read().phases.join(", "));
+    spaced.write({ phases: boxes.filter((box) => box.checked).map((box) => box.value) });
+    say();
     begin();
   });
 
   function begin() {
-    total = left().length;
+    answered = 0;
     ask();
   }
 
@@ -127,7 +147,7 @@ for (const place of document.querySelectorAll("[data-review]")) {
     answer.hidden = true;
     if (!name) return end();
     const { place: section, question: text, lang = "" } = questions.get(name);
-    where.innerHTML = `${words("{0} of {1}", total - names.length + 1, total)} · ${name.slice(0, 2)} · ${section}`;
+    where.innerHTML = `${words("{0} of {1}", answered + 1, answered + names.length)} · ${name.slice(0, 2)} · ${section}`;
     question.innerHTML = text;
     question.lang = answer.lang = lang;
     const show = button("main", words("Show the answer"));
@@ -149,8 +169,9 @@ for (const place of document.querySelectorAll("[data-review]")) {
   }
 
   function mark(grade) {
-    const { cards } = spaced.read();
-    spaced.write({ cards: { ...cards, [name]: spaced.scheduled(cards[name], grade, spaced.today()) } });
+    const { [name]: card, ...cards } = spaced.read().cards;
+    spaced.write({ cards: { ...cards, [name]: spaced.scheduled(card, grade, spaced.today()) } }); // at the end
+    answered += 1;
     ask();
     question.focus({ preventScroll: true });
   }

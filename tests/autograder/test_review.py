@@ -25,20 +25,29 @@ TODAY = date.today().isoformat()
 @pytest.mark.parametrize(
     ("grades", "days"),
     [
-        ([GOOD] * 6, [1, 6, 15, 38, 95, 238]),  # with SM-2's first factor, 2.5
-        ([EASY] * 4, [1, 6, 17, 50]),  # 2.6, 2.7, 2.8, 2.9
-        ([HARD] * 4, [1, 6, 13, 26]),  # 2.36, 2.22, 2.08, 1.94
-        ([HARD] * 10, [1, 6, 13, 26, 47, 79, 121, 167, 218, 284]),  # and 1.3 in the end
-        ([GOOD, GOOD, AGAIN, GOOD, GOOD, GOOD], [1, 6, 1, 1, 6, 15]),
+        ([GOOD] * 6, [2, 5, 13, 33, 83, 208]),  # with the first ease, 2.5
+        ([EASY] * 4, [4, 13, 45, 164]),  # 2.5, 2.65 and 2.8, and each a third more
+        ([HARD] * 10, [1, 2, 3, 4, 5, 6, 8, 10, 12, 15]),  # 1.2
+        ([HARD] * 11 + [GOOD] * 2, [1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 18, 24, 32]),  # and 1.3 is the least ease
+        ([GOOD, GOOD, AGAIN, AGAIN, GOOD, GOOD, GOOD], [2, 5, 0, 0, 2, 5, 12]),  # 2.3
     ],
 )
-def test_intervals_are_those_of_sm_2(grades, days):
+def test_intervals_are_those_of_anki(grades, days):
     card, found = Card(), []
     for grade in grades:
         card = deck.scheduled(card, grade, card.due or TODAY)
         found.append(card.days)
     assert found == days
     assert card.due == (date.fromisoformat(TODAY) + timedelta(sum(days))).isoformat()
+
+
+@pytest.mark.parametrize("ease", [130, 250, 400])
+@pytest.mark.parametrize("passed", range(3))
+def test_a_better_answer_comes_again_later(ease, passed):
+    for days in range(1, 30):
+        card = Card(passed, ease, days, TODAY)
+        found = [deck.scheduled(card, grade, TODAY).days for grade in (AGAIN, HARD, GOOD, EASY)]
+        assert found[0] == 0 and found == sorted({*found}) and (not passed or found[1] > days)
 
 
 def test_what_was_due_first_is_asked_first_then_what_is_new_and_no_more_than_so_many_a_day():
@@ -48,6 +57,14 @@ def test_what_was_due_first_is_asked_first_then_what_is_new_and_no_more_than_so_
     assert deck.todays(names, cards, "2027-03-15", 4) == ["long ago", "today", "new"]  # "later" was answered today
     assert deck.todays(names, cards, "2027-03-15", 2) == ["long ago"]
     assert deck.todays(names, cards, "2027-03-16", 5) == ["long ago", "today", "later", "new", "also new"]
+
+
+def test_what_was_answered_again_comes_at_the_end_of_the_sitting():
+    day, card = "2027-03-15", Card(0, 250, 0, "2027-03-15")
+    cards = {"last": card, "first": card}
+    assert deck.todays(["first", "new", "last", "other"], cards, day, 3) == ["new", "last", "first"]
+    assert deck.todays(["first", "last", "other"], cards, day, 2) == ["last", "first"]
+    assert deck.todays(["first", "last", "other"], cards, "2027-03-16", 2) == ["first", "last"]
 
 
 def test_every_folded_answer_of_a_reading_is_that_of_a_question_with_a_name_of_its_own():
@@ -121,13 +138,14 @@ def test_the_answers_of_two_sessions_at_once_are_both_kept(tmp_path):
 
 
 def test_five_questions_are_asked_and_come_again(work, monkeypatch, capsys):
-    said = rushlight(monkeypatch, capsys, typed="mine\n3\n\nwhat\n1\nmine\neasy\n\n2\nmine\n4\nmore\n1\n")
+    said = rushlight(monkeypatch, capsys, typed="mine\n3\n\nwhat\n1\nmine\neasy\n\n2\nmine\n4\nmore\n1\nyes\n3\n")
     first = deck.questions("01_strided")[0]
     assert said.index(first.text[:40]) < said.index("> mine") < said.index(first.answer[:40])
-    assert said.count("It comes again on") == 5
-    assert "Today: none is left." in said and "Tomorrow: 5, of which 5 come again." in said
+    assert said.count("It comes again on") == 5 and said.count("It comes again in this sitting") == 2
+    assert "6 of 6" in said and "7 of 7" in said and "8 of" not in said
+    assert "Today: none is left." in said and "Tomorrow: 5, of which 1 come again." in said
     cards = json.loads((work / "review.json").read_text())["cards"]
-    assert [card["passed"] for card in cards.values()] == [1, 0, 1, 1, 1]
+    assert [card["days"] for card in cards.values()] == [2, 4, 1, 4, 2]
     assert "Today: none is left." in rushlight(monkeypatch, capsys, typed="mine\n3\n")
     assert "Today: 5, of which 0 come again." in rushlight(monkeypatch, capsys, "--count", "10", "--list")
 

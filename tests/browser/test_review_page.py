@@ -19,7 +19,7 @@ START = "2027-01-30"
 def review(page, served):
     """The page of a browser that has begun lab 01a."""
     page.goto(f"{served}/review.html")
-    page.evaluate("localStorage.clear(); localStorage.setItem('rushlight/01a_views', '{}')")
+    page.evaluate("localStorage.clear(); localStorage.setItem('rushlight/01a_views', '{\"points\": 1}')")
     page.reload()
     yield page
     page.evaluate("localStorage.clear()")
@@ -28,7 +28,7 @@ def review(page, served):
 def test_the_page_and_the_command_have_one_schedule(page, served):
     page.goto(f"{served}/review.html")
     draw = random.Random(0)
-    answers = [draw.choices((1, 2, 3, 4), (1, 2, 4, 2), k=14) for _ in range(100)]
+    answers = [draw.choices((1, 2, 3, 4), (1, 2, 4, 2), k=9) for _ in range(100)]
     cards = page.evaluate(
         """([answers, start]) => answers.map((grades) => {
             const cards = [];
@@ -44,10 +44,10 @@ def test_the_page_and_the_command_have_one_schedule(page, served):
             assert Card(**other) == card
     for number in range(20):
         known = {
-            f"{place}": Card(1, 250, days := draw.randint(1, 3), deck.later(START, days - draw.randint(0, 4)))
+            f"q{place}": Card(1, 250, days := draw.randint(0, 3), deck.later(START, days - draw.randint(0, 4)))
             for place in range(9)
         }
-        names, most = [*map(str, draw.sample(range(14), 12))], draw.randint(3, 9)
+        names, most = [f"q{place}" for place in draw.sample(range(14), 12)], draw.randint(3, 9)
         given = [names, {name: vars(card) for name, card in known.items()}, START, most]
         assert page.evaluate("(given) => spaced.todays(...given)", given) == deck.todays(names, known, START, most), (
             number
@@ -83,6 +83,7 @@ def test_five_questions_are_asked_by_keyboard_or_thumb_and_come_again(review, se
     review.keyboard.press("3")  # which is no answer yet
     review.keyboard.press("Enter")
     assert place.locator(".answer").is_visible()
+    assert place.locator(".thumb small").all_text_contents() == ["today", "tomorrow", "in 2 days", "in 4 days"]
     review.keyboard.press("1")
     for word in ("good", "hard"):
         place.get_by_role("button", name="Show the answer").click()
@@ -90,16 +91,19 @@ def test_five_questions_are_asked_by_keyboard_or_thumb_and_come_again(review, se
         box = button.bounding_box()
         assert box["height"] >= 48 and box["y"] + box["height"] <= 800
         button.click()
-    assert place.get_by_text("4 of 5").is_visible()
+    assert place.get_by_text("4 of 6").is_visible()
     review.keyboard.press("Enter")
     place.get_by_role("button", name="easy").focus()  # a number counts here, too
     review.keyboard.press("3")
-    assert place.get_by_text("5 of 5").is_visible()
+    assert place.get_by_text("5 of 6").is_visible()
     review.reload()  # what was answered is kept
     review.keyboard.press("Enter")
     review.keyboard.press("4")
-    assert "Nothing is left for today. Tomorrow: 5, of which 5 come again." in place.inner_text()
-    assert [card["passed"] for card in review.evaluate(f"Object.values({KEPT}.cards)")] == [0, 1, 1, 1, 1]
+    assert place.get_by_text("2 of 2").is_visible() and place.locator(".question").inner_text() == first
+    review.keyboard.press("Enter")
+    review.keyboard.press("2")
+    assert "Nothing is left for today. Tomorrow: 5, of which 2 come again." in place.inner_text()
+    assert [card["days"] for card in review.evaluate(f"Object.values({KEPT}.cards)")] == [2, 1, 2, 4, 1]
     review.goto(f"{served}/index.html")
     assert review.locator("[data-due]").inner_text() == ""
     review.evaluate(  # a day later
@@ -110,24 +114,37 @@ def test_five_questions_are_asked_by_keyboard_or_thumb_and_come_again(review, se
         }}"""
     )
     review.reload()
-    link = review.get_by_role("link", name="Review: 5 due today")
-    link.click()
-    assert place.locator(".question").inner_text() == first
+    review.get_by_role("link", name="Review: 2 due today").click()
+    assert place.get_by_text("1 of 5").is_visible()
+
+
+def test_home_says_nothing_of_a_review_before_a_phase_is_begun(review, served):
+    review.goto(f"{served}/index.html")
+    link = review.get_by_role("link", name="Review: 5 questions about what you began")
+    assert link.is_visible()
+    review.evaluate("localStorage.setItem('rushlight/01a_views', '{\"answers\": {}, \"passed\": {}}')")  # a page that was seen
+    review.reload()
+    assert not link.is_visible() and review.locator("[data-due]").inner_text() == ""
 
 
 @pytest.mark.sweep
-def test_phases_are_those_that_were_begun_until_they_are_chosen(review):
+def test_phases_are_those_that_were_begun_until_they_are_chosen(review, whole):
     place = review.locator("[data-review]")
     assert place.locator("summary").inner_text() == "Phases: 01"
-    review.evaluate("localStorage.setItem('rushlight/read 10_quantization/reading_10b', '{}')")
+    review.evaluate("localStorage.setItem('rushlight/read 10_quantization/reading_10b', '{\"sections\": [\"a\"]}')")
     review.reload()
-    assert place.locator("summary").inner_text() == "Phases: 01, 10"
+    assert place.locator("summary").inner_text() == ("Phases: 01, 10" if whole else "Phases: all")
     place.locator("summary").click()
     place.get_by_label("01 ").uncheck()
     assert place.get_by_text("1 of 5 · 10 ·").is_visible()
-    review.evaluate("localStorage.setItem('rushlight/02a_keys', '{}')")
+    review.evaluate("localStorage.setItem('rushlight/02a_keys', '{\"points\": 1}')")
     review.reload()
     assert place.locator("summary").inner_text() == "Phases: 10"
+    place.locator("summary").click()
+    every = place.get_by_label("all", exact=True)
+    assert every.evaluate("(box) => box.indeterminate")
+    every.check()
+    assert place.locator("summary").inner_text() == "Phases: all" and place.get_by_label("01 ").is_checked()
 
 
 def test_a_browser_without_work_is_asked_which_phases_it_has_read(page, served, problems):
