@@ -135,7 +135,9 @@ class _Session:
         deck.keep_card(self.path, asked.name, card)
         self.cards.pop(asked.name, None)
         self.cards[asked.name] = card
-        again = speak("It comes again on {day}.", day=card.due) if card.days else speak("It comes again in this sitting.")
+        again = (
+            speak("It comes again on {day}.", day=card.due) if card.days else speak("It comes again in this sitting.")
+        )
         out.print(again, style="dim")
 
     def leave_out(self, asked: Asked) -> None:

@@ -114,7 +114,7 @@ for (const place of document.querySelectorAll("[data-review]")) {
       return make("label", {}, box, ` ${phase.title}`);
     };
     const all = make("input", { type: "checkbox" });
-    choice.replaceChildren(make("summary"), make("label", {}, all, ` ${words("all")}`), ...phases.map(of));
+    choice.replaceChildren(make("summary"), make("label", {}, all, ` ${words("All phases")}`), ...phases.map(of));
     choice.open ||= !chosen.length;
     say();
   }
@@ -123,7 +123,7 @@ for (const place of document.querySelectorAll("[data-review]")) {
     const { phases: chosen } = spaced.read(), all = choice.querySelector("input");
     all.checked = chosen.length === phases.length;
     all.indeterminate = chosen.length && !all.checked;
-    const said = words("Phases: {}", all.checked ? words("all") : chosen.join(", "));
+    const said = all.checked ? words("All phases") : words("Phases: {}", chosen.join(", "));
     choice.firstChild.textContent = chosen.length ? said : words("Choose the phases that you have read");
   }
 

@@ -122,7 +122,9 @@ def test_home_says_nothing_of_a_review_before_a_phase_is_begun(review, served):
     review.goto(f"{served}/index.html")
     link = review.get_by_role("link", name="Review: 5 questions about what you began")
     assert link.is_visible()
-    review.evaluate("localStorage.setItem('rushlight/01a_views', '{\"answers\": {}, \"passed\": {}}')")  # a page that was seen
+    review.evaluate(
+        "localStorage.setItem('rushlight/01a_views', '{\"answers\": {}, \"passed\": {}}')"
+    )  # a page that was seen
     review.reload()
     assert not link.is_visible() and review.locator("[data-due]").inner_text() == ""
 
@@ -133,7 +135,7 @@ def test_phases_are_those_that_were_begun_until_they_are_chosen(review, whole):
     assert place.locator("summary").inner_text() == "Phases: 01"
     review.evaluate("localStorage.setItem('rushlight/read 10_quantization/reading_10b', '{\"sections\": [\"a\"]}')")
     review.reload()
-    assert place.locator("summary").inner_text() == ("Phases: 01, 10" if whole else "Phases: all")
+    assert place.locator("summary").inner_text() == ("Phases: 01, 10" if whole else "All phases")
     place.locator("summary").click()
     place.get_by_label("01 ").uncheck()
     assert place.get_by_text("1 of 5 · 10 ·").is_visible()
@@ -141,10 +143,10 @@ def test_phases_are_those_that_were_begun_until_they_are_chosen(review, whole):
     review.reload()
     assert place.locator("summary").inner_text() == "Phases: 10"
     place.locator("summary").click()
-    every = place.get_by_label("all", exact=True)
+    every = place.get_by_label("All phases")
     assert every.evaluate("(box) => box.indeterminate")
     every.check()
-    assert place.locator("summary").inner_text() == "Phases: all" and place.get_by_label("01 ").is_checked()
+    assert place.locator("summary").inner_text() == "All phases" and place.get_by_label("01 ").is_checked()
 
 
 def test_a_browser_without_work_is_asked_which_phases_it_has_read(page, served, problems):
