@@ -1,4 +1,4 @@
-// Ten predictions: each is typed and compared with what torch prints. The first answers count, and stay in this browser.
+// Ten predictions: each is typed and compared with what torch prints. A wrong one has a second try. All stay in this browser.
 {
   const KEY = "rushlight/placement";
   const asked = [...document.querySelectorAll("article details")].map((details) => {
@@ -6,11 +6,15 @@
     return { details, printed: details.querySelector("pre").textContent, link: phase.href, phase: phase.href.match(/phases\/(\d\d)/)[1] };
   });
   const place = document.querySelector("[data-score]");
-  const tight = (text) => text.replace(/\s+/g, "");
-  let given = {}; // by the number of the prediction
+  const TRIES = 2;
+  let given = {}; // by the number of the prediction, its tries
+
+  // What is compared: the words and the numbers, as numbers, without brackets, commas and the name of the module.
+  const atoms = (text) => (text.toLowerCase().replaceAll("torch.", "").match(/[\w.+-]+/g) ?? []).map((atom) => (isNaN(atom) ? atom : +atom)).join(" ");
 
   try {
     given = JSON.parse(localStorage.getItem(KEY) ?? "{}");
+    for (const number in given) given[number] = [given[number]].flat(); // an earlier version kept one
   } catch {
     // the browser keeps nothing
   }
@@ -23,7 +27,8 @@
     }
   }
 
-  const isRight = (number) => tight(given[number]) === tight(asked[number].printed);
+  const isRight = (number) => given[number].some((text) => atoms(text) === atoms(asked[number].printed));
+  const isDone = (number) => number in given && (isRight(number) || given[number].length >= TRIES);
 
   function form(number) {
     const made = document.createElement("form");
@@ -35,11 +40,18 @@
       event.preventDefault();
       const text = made.querySelector("textarea").value;
       if (!text.trim()) return void (made.querySelector("output").textContent = words("Write down what it prints."));
-      given[number] = text;
+      given[number] = [...(given[number] ?? []), text];
+      keep();
+      show();
+      if (!isDone(number)) made.querySelector("textarea").select();
+    });
+    asked[number].details.before(made);
+    asked[number].details.addEventListener("toggle", ({ target }) => {
+      if (!target.open || !(number in given) || isDone(number)) return;
+      given[number].push(""); // there is no second try once the answer was seen
       keep();
       show();
     });
-    asked[number].details.before(made);
     return made;
   }
 
@@ -47,26 +59,28 @@
 
   function show() {
     forms.forEach((made, number) => {
-      const done = number in given;
+      const done = isDone(number), tried = given[number]?.filter(Boolean).at(-1);
       const text = made.querySelector("textarea");
-      if (done) text.value = given[number];
+      if (tried) text.value = tried;
       text.readOnly = done;
       made.querySelector("button").hidden = done;
-      made.querySelector("output").textContent = done ? (isRight(number) ? words("✓ That is what torch prints.") : words("✗ torch prints something else.")) : "";
+      const wrong = done ? words("✗ torch prints something else.") : words("✗ torch prints something else. Try once more, or open the answer.");
+      made.querySelector("output").textContent = tried ? (isRight(number) ? words("✓ That is what torch prints.") : wrong) : "";
       if (done) asked[number].details.open = true;
     });
-    place.replaceChildren(...(Object.keys(given).length ? score() : []));
+    const numbers = Object.keys(given).map(Number).filter(isDone);
+    place.replaceChildren(...(numbers.length ? score(numbers) : []));
   }
 
   // The line that can be passed on, with what comes next.
-  function score() {
-    const numbers = Object.keys(given).map(Number);
-    const lost = numbers.filter((number) => !isRight(number)).sort((a, b) => asked[a].phase - asked[b].phase);
-    const phases = lost.map((number) => asked[number].phase);
-    const right = words("{0} of {1} predictions about PyTorch right", numbers.length - lost.length, numbers.length);
+  function score(numbers) {
+    const wrong = numbers.filter((number) => !isRight(number)).sort((a, b) => asked[a].phase - asked[b].phase);
+    const places = wrong.map((number) => words("{0} (phase {1})", number + 1, asked[number].phase)).join(", ");
+    const right = words("{0} of {1} predictions about PyTorch right", numbers.length - wrong.length, numbers.length);
     const line = document.createElement("p"), next = document.createElement("p"), buttons = document.createElement("p");
-    line.innerHTML = `<b>${phases.length ? words("{0}: lost at {1}", right, phases.join(", ")) : right}</b>`;
-    if (lost.length) next.innerHTML = `<a href="${asked[lost[0]].link}">${words("Begin with phase {}", phases[0])}</a>`;
+    line.innerHTML = `<b>${places ? words("{0}. Wrong: {1}", right, places) : right}</b>`;
+    if (places) next.innerHTML = `<a href="${asked[wrong[0]].link}">${words("Begin with phase {}", asked[wrong[0]].phase)}</a>`;
+    else if (numbers.length === asked.length) next.textContent = words("Phases 08, 09, 11 and 12 have the most for you.");
     const button = (text, click) => {
       const made = Object.assign(document.createElement("button"), { type: "button", textContent: text });
       made.addEventListener("click", click);
