@@ -1,8 +1,8 @@
 """Whether the search answers a newcomer: how many questions have the right section first, and how soon.
 
-`questions.txt` has questions that were written before the search's answers to them were looked at, and the sections that answer
-each. A section is a page and an anchor, such as `students#install`. The pages of a phase begin with its number, and `*` stands for
-any text.
+`questions.txt` and `questions_es.txt` have questions that were written before the search's answers to them were looked at, and the
+sections that answer each. A section is a page and an anchor, such as `students#install`. The pages of a phase begin with its
+number, and `*` stands for any text.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 
 from bench import site
 
-QUESTIONS = Path(__file__).with_name("questions.txt")
+QUESTIONS = {"": "questions.txt", "es/": "questions_es.txt"}  # by the site of a language
 ASK = """async (questions) => {
     const index = await (await fetch("search/search_index.json")).json();
     const worker = new Worker(JSON.parse(document.getElementById("__config").textContent).search);
@@ -46,14 +46,13 @@ def measure(folder: Path) -> None:
         return
     from playwright.sync_api import sync_playwright
 
-    lines = [line for line in QUESTIONS.read_text(encoding="utf-8").splitlines() if line and line[0] != "#"]
-    questions = {question: answers.split(", ") for question, _, answers in (line.partition(" | ") for line in lines)}
     with site.serving(folder) as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         page = browser.new_page()
         page.set_default_timeout(120_000)
-        page.goto(f"{address}/students.html", wait_until="load")
-        found, mean = page.evaluate(ASK, [*questions])
+        for below, name in QUESTIONS.items():
+            page.goto(f"{address}/{below}students.html", wait_until="load")
+            ask(page, name)
         for wait in (0, 8_000):  # milliseconds that a reader has read
             page.goto(f"{address}/phases/04_autograd/reading.html", wait_until="load")
             page.wait_for_timeout(wait)
@@ -62,6 +61,17 @@ def measure(folder: Path) -> None:
             seen = page.wait_for_function(FIRST).json_value()
             print(f"first result {seen:.0f} ms after a question, {wait / 1000:.0f} s after the page is there")
         browser.close()
+
+
+def ask(page, name: str) -> None:
+    """Ask the questions of a file, and print those whose right section is not first."""
+    lines = [
+        line
+        for line in Path(__file__).with_name(name).read_text(encoding="utf-8").splitlines()
+        if line[:1] not in ("", "#")
+    ]
+    questions = {question: answers.split(", ") for question, _, answers in (line.partition(" | ") for line in lines)}
+    found, mean = page.evaluate(ASK, [*questions])
     wrong = {each: found[each][:3] for each, answers in questions.items() if not answered(found[each][:1], answers)}
     for question, places in wrong.items():
         print(f"{question}: {', '.join(places) or 'nothing'}")

@@ -22,14 +22,20 @@
   // or a section has for itself also asks for it by its title.
   const SYNTAX = /"|(?:^|\s)[+-]\S|[*~^]/; // the reader's own query
   const SETUP = 0, QUERY = 2, RESULT = 3; // kinds of messages, of the theme
+  const SPANISH = document.documentElement.lang === "es";
+  const bare = (word) => (SPANISH ? word.normalize("NFD").replace(/\p{M}/gu, "") : word);
   const EMPTY = new Set(
     (
       "a about after again am an and any are as at be been before but by can cannot could did do does doing for from get gets getting go goes got had " +
       "happen happens has have how i if in instead into is it its just like make makes me mean means much must my need needs new no not now of on " +
       "one or our pytorch s should so some someone something t tell than that the their them then there these they thing things this to too torch " +
       "us use used uses using want wants was we well were what when where which while who why will with without work works would you your explain " +
-      "example examples tutorial guide introduction cómo cuál cuando cuándo de del dónde el en es eso funciona hace hacer hago la las lo los mi para " +
-      "por qué que se si son su tengo un una uso y"
+      "example examples tutorial guide introduction" +
+      (SPANISH
+        ? " al como con cual cuales cuando de debe debo del desde donde el ella en entre es esa ese eso esta este esto fue funciona funcionan ha hace " +
+          "hacen hacer hago hay la las le lo los mas mi mis muy necesito no nos o otra otro para pero por puede pueden puedo que quiero se sea ser si " +
+          "sirve significa son su sus te tengo tiene tu un una unos usa usan usar uso y ya"
+        : "")
     ).split(" "),
   );
   const names = new Map(); // for a name, the words of the titles that have it
@@ -40,9 +46,12 @@
   let separator, query, content;
   const words = (text) => text.toLowerCase().split(separator).filter((word) => /[\p{L}\p{N}]/u.test(word));
   const plain = (text) => text.replace(/<[^>]*>/g, " ");
-  const stem = (word) => word.replace(/iz/, "is").replace(/(?<=...)(?:ations?|ions?|ings?|ers?|ed|ies|es|s|e|y|i)$/, "").replace(/(.)\1$/, "$1");
+  const ENDING = SPANISH
+    ? /(?<=...)(?:[ai]ciones|[ai]cion|[ai]mientos?|iendo|ando|mente|[ai]d[ao]s?|a[bn]|en|[aei]r|[aeo]s?|ings?|ed|s)$/
+    : /(?<=...)(?:ations?|ions?|ings?|ers?|ed|ies|es|s|e|y|i)$/;
+  const stem = (word) => bare(word).replace(/iz/, "is").replace(ENDING, "").replace(SPANISH ? /(?<=...)ion$/ : "", "").replace(/(.)\1$/, "$1");
   const meant = (text) => {
-    const given = words(text), rest = given.filter((word) => !EMPTY.has(word));
+    const given = words(text), rest = given.filter((word) => !EMPTY.has(bare(word)));
     return rest.length ? rest : given;
   };
 
@@ -89,7 +98,9 @@
   // of its title more, and by the part of the question that it has; and a section that has a name for it, by that name.
   const LONG = 150; // words of a usual section
   const MOST = 60; // pages that are looked at
-  const DOING = /^\W*(can|how|should|when|where|why|cómo|cuándo|dónde|por qué|puedo)\b/i; // no definition is asked for
+  const SHOWN = 20; // pages that are shown, if they answer a part of the question as large as
+  const LEAST = 0.03; // of what the first one answers
+  const DEFINED = /^\W*(what(['’]?s| is| are| does)|meaning of|qué (es|son|significa)|que (es|son|significa)|significado de)\b/i; // a definition is asked for
   const KINDS = [[/^phases\/.*\/reading/, 1.4], [/^students/, 1.6], [/^(phases|anywhere|map|instructors|gpu|lms)/, 1], [/^(api|index)/, 0.35]];
 
   function ranked(items) {
@@ -99,7 +110,7 @@
     const sum = (all) => all.reduce((total, each) => total + rarity.get(each), 0);
     const share = (all) => sum(wanted.filter((each) => all.has(each))) / sum(wanted);
     const value = (location) => {
-      const { title, text, tags = [] } = sections.get(location);
+      const { title, text, tags = [], english } = sections.get(location);
       const named = tags.flatMap((tag) => [[stem(tag)], stems(tag.replaceAll("_", " "))]).filter((name) => name.every((each) => rarity.has(each)));
       const name = new Set(named.sort((a, b) => b.length - a.length)[0]);
       const heading = new Set(stems(title.replace(/^\w+ \d+\w?: /, ""))), count = new Map(), all = stemsOf.get(location) ?? words(plain(text)).map(stem);
@@ -109,16 +120,19 @@
       const often = (n) => n / (n + 0.5 + (0.7 * all.length) / LONG);
       const found = wanted.reduce((total, each) => total + rarity.get(each) * (often(count.get(each) ?? 0) + 1.5 * titled.has(each)), 0);
       const same = share(heading) * ([...heading].filter((each) => rarity.has(each)).length / heading.size || 0);
-      const kind = location.startsWith("glossary") ? (DOING.test(query) ? 1 : 1.8) : (KINDS.find(([page]) => page.test(location))?.[1] ?? 0.7);
       const part = name.size / wanted.length; // of the question, its name
-      return found * share(has) ** 2 * kind * (1 + same + (part >= 0.5 ? 3 * part : 0));
+      const term = DEFINED.test(query) || wanted.length === 1 ? 1.8 : part === 1 ? 0.8 : 0.4;
+      const kind = location.startsWith("glossary") ? term : (KINDS.find(([page]) => page.test(location))?.[1] ?? 0.7);
+      return found * share(has) ** 2 * kind * (english ? 0.4 : 1) * (1 + same + (part >= 0.5 ? 3 * part : 0));
     };
     for (const group of items.slice(0, MOST)) {
       for (const each of group) each.score &&= value(each.location);
       group.sort((a, b) => b.score - a.score);
     }
-    for (const group of items.splice(MOST)) items.push(group.map((each) => ({ ...each, score: 0 })));
+    items.splice(MOST);
     items.sort(([a], [b]) => b.score - a.score);
+    const last = items.findIndex(([first]) => first.score < LEAST * items[0][0].score);
+    items.splice(last < 0 ? SHOWN : Math.min(last, SHOWN));
   }
 
   // The theme searches when a key is released. A text may also be pasted, spoken or chosen.

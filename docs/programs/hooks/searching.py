@@ -6,8 +6,9 @@ below everything else; of the list of operators it has the first paragraph, and 
 sees is whole.
 
 Readers have words of their own. A comment below a heading, `<!-- asked: OOM, CUDA out of memory -->`, names the section by them,
-and `docs/programs/asked.toml` has such names for the readings and their sections. A term of the glossary is also found by the names
-that it has there. `docs/javascripts/search.js` reads what is typed, and puts in order what is found.
+and `docs/programs/asked.toml` has such names for the readings and their sections, and `translations/es/asked.toml` has those in
+Spanish. A term of the glossary is also found by the names that it has there. `docs/javascripts/search.js` reads what is typed, and
+puts in order what is found.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from __future__ import annotations
 import html
 import re
 import tomllib
+from collections import defaultdict
 from fnmatch import fnmatch
 from pathlib import PurePosixPath as Path
 
@@ -22,6 +24,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.plugins import CombinedEvent, event_priority
 from mkdocs.structure.pages import Page
 
+from autograder.language import FOLDER
 from docs.programs import DOCS
 from docs.programs.hooks.glossary import plurals
 from docs.programs.hooks.languages import LANGUAGE
@@ -49,11 +52,13 @@ OPERATOR = re.compile(r'<dt><code [^>]*id="([^"]+)">((\w+?)_?[.(].*?)</code></dt
 
 names: dict[str, list[str]] = {}  # for the address of a section, what readers call it
 declared: dict[str, dict[str, str]] = {}  # for the name of an operator, its entry in the index
+english: set[str] = set()  # the addresses of pages without a translation
 
 
 def on_config(config: MkDocsConfig) -> None:
     names.clear()
     declared.clear()
+    english.clear()
     for term in config.extra["glossary"]:
         names[f"glossary.html#{term.anchor}"] = [term.title, *term.names, *term.english]
 
@@ -65,6 +70,8 @@ def _on_page_context_hide(context, page: Page, **_) -> None:
         declared.setdefault(name, {"location": f"{page.url}#{anchor}", "title": name, "text": html.unescape(schema)})
     for anchor, asked in ASKED.findall(page.content):
         names.setdefault(f"{path.removesuffix('.md')}.html#{anchor}", []).extend(asked.split(", "))
+    if "untranslated" in page.meta:
+        english.add(page.url.removeprefix(f"{LANGUAGE}/"))
     page.meta["search"] = {"boost": boost(path)} | (page.meta.get("search") or {})
     page.whole, page.content = page.content, searched(path, page.content)
 
@@ -89,9 +96,9 @@ def on_post_build(config: MkDocsConfig) -> None:
         if "#" not in entry["location"]:
             entry["boost"] *= WHOLE
         page, _, anchor = entry["location"].partition("#")
-        called = names.get(entry["location"], []) + newcomers.get(
-            (Path(page).parent.name, anchor or Path(page).stem), []
-        )
+        if page in english:
+            entry["english"] = True  # `search.js` puts it behind the pages in the reader's language
+        called = names.get(entry["location"], []) + newcomers[Path(page).parent.name, anchor or Path(page).stem]
         if called:
             forms = {form for name in called for form in plurals(name.lower())}
             entry["tags"] = sorted({"_".join(filter(None, separator.split(form))) for form in forms})
@@ -99,15 +106,17 @@ def on_post_build(config: MkDocsConfig) -> None:
 
 def of_readings() -> dict[tuple[str, str], list[str]]:
     """What newcomers call a reading, a part or a section: by the folder of the phase, and the page or the anchor."""
-    table = tomllib.loads((DOCS / "programs" / "asked.toml").read_text(encoding="utf-8"))
+    paths = [DOCS / "programs" / "asked.toml", *([FOLDER / LANGUAGE / "asked.toml"] if LANGUAGE else [])]
+    tables = [tomllib.loads(path.read_text(encoding="utf-8")) for path in paths if path.exists()]
     pages = {"": "reading"} | {
-        f"{phase[:2]}{part}": f"reading_{phase[:2]}{part}" for phase in table for part in "abcde"
+        f"{phase[:2]}{part}": f"reading_{phase[:2]}{part}" for phase in tables[0] for part in "abcde"
     }
-    return {
-        (phase, pages.get(key, key)): said.split(", ")
-        for phase, called in table.items()
-        for key, said in called.items()
-    }
+    names = defaultdict[tuple[str, str], list[str]](list)
+    for table in tables:
+        for phase, called in table.items():
+            for key, said in called.items():
+                names[phase, pages.get(key, key)] += said.split(", ")
+    return names
 
 
 def boost(path: str) -> float:
