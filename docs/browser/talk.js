@@ -156,7 +156,9 @@
     state.live = false;
     state.begun = await python.run(source, given);
     Object.assign(state, { ...given, text: state.begun.known || given.text, asked: given.text, steps: [], shown: -1, live: true });
+    if (state.begun.known) view(state.begun.known);
     show();
+    text.scrollIntoView({ block: "nearest" });
   }
 
   // How it ended, or why it does not go on.
@@ -186,7 +188,7 @@
 
   // The page ----------------------------------------------------------------------------------------------------------
 
-  const field = make("input", { id: "talk-text", type: "text", maxlength: 400, autocomplete: "off", spellcheck: "false", value: state.text });
+  const field = make("input", { id: "talk-text", type: "text", maxlength: 400, autocomplete: "off", spellcheck: "false", input: () => view(field.value) });
   const heat = make("input", { id: "talk-heat", type: "range", min: 0, max: 2, step: 0.1, value: 0, input: () => show() });
   const degree = make("output", { for: "talk-heat" });
   const complete = make("button", { text: words("Complete"), type: "submit", class: "main" });
@@ -326,24 +328,38 @@
     return panel(words("Attention"), [lines.attention], what, make("div", { class: "attention" }, table), out);
   }
 
-  // A sentence that the model knows, chosen: its verb, when, and who. Spanish is the second language.
-  const verb = make("input", { id: "talk-verb", type: "text", maxlength: 30, autocomplete: "off", spellcheck: "false", value: "climb", input: () => pick() });
+  // A sentence that the model knows, chosen: its verb, when, and who. The text is what counts. The choice writes it and shows what it
+  // says, with a dash where it says nothing. Spanish is the second language.
+  const verb = make("input", { id: "talk-verb", type: "text", maxlength: 30, autocomplete: "off", spellcheck: "false", input: () => pick(verb) });
   const option = (language) => ([value, text]) => make("option", { value: `${language} ${value}`, text });
-  const chooser = (id, of) => make("select", { id, change: () => pick(id) }, ...page.forms.map((form, i) => make("optgroup", { label: ["English", "Español"][i] }, ...of(form).map(option(i)))));
+  const chooser = (id, of) => make("select", { id, change: ({ target }) => pick(target) }, make("option", { value: "", text: "—" }), ...page.forms.map((form, i) => make("optgroup", { label: ["English", "Español"][i] }, ...of(form).map(option(i)))));
   const when = chooser("talk-when", ({ times }) => Object.entries(times).map(([tense, time]) => [tense, time]));
   const who = chooser("talk-who", (form) => form.who.map((pronoun, person) => [person, pronoun]));
 
   function pick(changed) {
-    const [language] = when.value.split(" "), [other] = who.value.split(" ");
-    if (language !== other && changed === "talk-who") when.value = `${other} present`; // both are of the language that was chosen last
-    else if (language !== other) who.value = `${language} 2`;
-    const [code, person] = who.value.split(" "), form = page.forms[code], time = when.value.split(" ")[1];
+    const [code] = (changed === verb ? when.value || who.value || "0" : changed.value || "0").split(" ");
+    if (!when.value.startsWith(code)) when.value = `${code} present`; // both are of the language that was chosen last
+    if (!who.value.startsWith(code)) who.value = `${code} 2`;
+    const person = who.value.split(" ")[1], form = page.forms[code], time = when.value.split(" ")[1];
     const helper = code === "0" ? { future: " will", progressive: ` ${page.be[person]}` }[time] ?? "" : "";
     field.value = `(${verb.value.trim()}) ${form.times[time]} ${form.who[person]}${helper}`;
   }
 
+  function view(text) {
+    const [, stem, rest] = text.match(/^\((.*?)\) (.*)/) ?? [null, "", ""];
+    const said = (select) => [...select.options].filter(({ value, text }) => value && ` ${rest} `.includes(` ${text} `)).sort((a, b) => b.text.length - a.text.length);
+    verb.value = stem;
+    when.value = said(when)[0]?.value ?? "";
+    who.value = said(who)[0]?.value ?? "";
+  }
+
+  function write(text) {
+    field.value = text;
+    view(text);
+  }
+
   // The prompts of the course, as buttons.
-  const examples = page.prompts.map((prompt) => button(prompt, () => ((field.value = prompt), press(Infinity))));
+  const examples = page.prompts.map((prompt) => button(prompt, () => (write(prompt), press(Infinity))));
   const form = make(
     "form",
     {},
@@ -354,9 +370,13 @@
       make("div", {}, make("label", { for: "talk-when", text: words("Tense") }), when),
       make("div", {}, make("label", { for: "talk-who", text: words("Person") }), who),
     ),
-    make("label", { for: "talk-text", text: words("The beginning of a sentence, chosen above or in your own words") }),
+    make("label", { for: "talk-text", text: words("The sentence: chosen, or your own") }),
     field,
     make("div", { class: "buttons" }, complete, one, end, again),
+  );
+  const more = make(
+    "div",
+    {},
     make("div", { class: "heat" }, make("label", { for: "talk-heat", text: words("Temperature") }), heat, degree),
     make("details", { class: "folded", open: matchMedia("(min-width: 45em)").matches }, make("summary", { text: words("Examples") }), make("div", { class: "buttons" }, ...examples)),
   );
@@ -367,7 +387,9 @@
     ? [before, make("code", { text: "python -m http.server" }), after]
     : [words("This site was built without the parts that run Python in a browser. You see a recorded conversation.")];
   const top = page.runs && !FROM_DISK ? form : make("p", { class: "note" }, ...why);
-  document.querySelector("[data-talk]").replaceChildren(top, make("div", { class: "status" }, bar, said), text, boxes, panels);
+  const conversation = [text, make("div", { class: "status" }, bar, said), boxes];
+  document.querySelector("[data-talk]").replaceChildren(top, ...conversation, ...(top === form ? [more] : []), panels);
+  write(state.text);
   if (top === form) say(words("A recorded conversation. Press a token to see its step, or Complete to begin your own."));
   show();
 }

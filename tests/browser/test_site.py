@@ -675,5 +675,8 @@ def test_predictions_are_compared_and_counted_and_stay(page, below):
     assert page.locator("form.predict output").nth(3).inner_text() == "✗ torch prints something else."
     page.reload()
     score = page.locator("[data-score]")
-    assert score.locator("p").first.inner_text() == "8 of 10 predictions about PyTorch right. Wrong: 4 (phase 03), 8 (phase 07)"
+    assert (
+        score.locator("p").first.inner_text()
+        == "8 of 10 predictions about PyTorch right. Wrong: 4 (phase 03), 8 (phase 07)"
+    )
     assert "/phases/03_kernels/reading" in score.get_by_text("Begin with phase 03").get_attribute("href")

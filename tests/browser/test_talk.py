@@ -55,6 +55,13 @@ def test_each_step_of_a_recorded_conversation_is_shown_before_python_is_loaded(t
 
 def test_verb_tense_and_person_are_chosen_and_home_names_the_pieces_that_take_part(talk, below):
     text = talk.locator("#talk-text")
+    boxes = "['verb', 'when', 'who'].map((id) => document.getElementById(`talk-${id}`))"
+    chosen = f"{boxes}.map((box) => box.selectedOptions?.[0].text ?? box.value)"
+    assert text.input_value() == PROMPTS[-1] and talk.evaluate(chosen) == ["wugar", "ayer", "ellas"]
+    text.fill("she walked to the city")
+    assert talk.evaluate(chosen) == ["", "—", "—"]
+    text.fill("(walk) tomorrow you two will")
+    assert talk.evaluate(chosen) == ["walk", "tomorrow", "you two"]
     talk.locator("#talk-when").select_option(label="now")
     talk.locator("#talk-who").select_option(label="they")
     talk.locator("#talk-verb").fill("wug")
@@ -63,6 +70,10 @@ def test_verb_tense_and_person_are_chosen_and_home_names_the_pieces_that_take_pa
     assert text.input_value() == "(wug) hoy nosotros"
     talk.locator("#talk-when").select_option(label="yesterday")
     assert text.input_value() == "(wug) yesterday she"
+    for width, height in (390, 660), (1024, 660):
+        talk.set_viewport_size({"width": width, "height": height})
+        box = talk.locator(".talk .text").bounding_box()
+        assert box["y"] + box["height"] < height
     passed = json.dumps({"answers": {}, "passed": {"course.sampling.append": APPEND}})
     talk.evaluate("(passed) => localStorage.setItem('rushlight/12c_training', passed)", passed)
     talk.goto(f"{below}index.html")
