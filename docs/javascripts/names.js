@@ -14,12 +14,13 @@
   const named = entries.filter(({ name }) => name);
 
   function show() {
-    const wanted = field.value.toLowerCase().split(/\s+/);
+    const wanted = field.value.trim().toLowerCase().split(/\s+/);
     const fits = new Set(named.filter(({ name }) => wanted.every((word) => name.includes(word))));
     const heading = new Set([...fits].map(({ above }) => above));
     for (const entry of entries)
-      for (const part of entry.parts) part.hidden = field.value && !fits.has(entry) && !heading.has(entry.head);
-    form.querySelector("output").textContent = field.value ? `${fits.size} of ${named.length} names` : "";
+      for (const part of entry.parts) part.hidden = field.value.trim() && !fits.has(entry) && !heading.has(entry.head);
+    const missed = `No name on this page contains “${field.value}”. The search finds the names of all pages.`;
+    form.querySelector("output").textContent = !field.value.trim() ? "" : fits.size ? `${fits.size} of ${named.length} names` : missed;
   }
 
   form.addEventListener("input", show);

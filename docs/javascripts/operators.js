@@ -39,8 +39,8 @@ const form = document.querySelector("form.filter"); // empty, so that what is be
 form.setAttribute("aria-label", "Operators");
 const options = (each) => Object.entries(each).map(([value, text]) => `<option value="${value}">${text}</option>`);
 form.innerHTML = [
-  '<div><label for="filter-name">Name</label>',
-  '<input type="search" id="filter-name" name="name" autocomplete="off" spellcheck="false"></div>',
+  '<div><label for="filter-name">Name contains</label>',
+  '<input type="search" id="filter-name" name="name" placeholder="part of a name" autocomplete="off" spellcheck="false"></div>',
   ...Object.entries(CHOICES).map(
     ([name, each]) =>
       `<div><label for="filter-${name}">${each.label}</label>` +
@@ -52,7 +52,7 @@ form.innerHTML = [
 
 function show() {
   const chosen = Object.fromEntries(new FormData(form));
-  const words = chosen.name.toLowerCase().split(/\s+/);
+  const words = chosen.name.trim().toLowerCase().split(/\s+/);
   const wanted = Object.keys(CHOICES).map((name) => chosen[name]).filter(Boolean);
   let count = 0;
   for (const { name, is, parts } of operators) {
@@ -64,7 +64,7 @@ function show() {
     for (const list of lists) list.hidden = !list.querySelector("dt:not([hidden])");
     heading.hidden = lists.every((list) => list.hidden);
   }
-  form.querySelector("output").textContent = `${count} of ${operators.length} operators`;
+  form.querySelector("output").textContent = count ? `${count} of ${operators.length} operators` : "No operator is like this. Show all has them again.";
 }
 
 // An address with the anchor of an operator shows this operator, and so all of them.

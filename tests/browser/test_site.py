@@ -416,6 +416,11 @@ def test_a_page_of_the_api_shows_the_names_that_contain_what_is_typed(page, serv
     field.fill("contiguous")
     shown = {text.rstrip("¶") for text in names.all_inner_texts()}
     assert {"contiguous_strides", "is_contiguous"} <= shown and "element_offset" not in shown
+    field.fill("nothing_like_it")
+    assert (
+        names.count() == 0
+        and "No name on this page contains “nothing_like_it”." in page.locator("form.names").inner_text()
+    )
     field.fill("")
     assert names.count() == every
 

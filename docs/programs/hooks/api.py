@@ -40,8 +40,9 @@ log = logging.getLogger("mkdocs.hooks.api")
 
 MANY = 8  # names of a page that can be filtered
 FILTER = (
-    '<form class="filter names" role="search" aria-label="Names"><div><label for="filter-name">Name</label>'
-    '<input type="search" id="filter-name" autocomplete="off" spellcheck="false"></div><output aria-live="polite"></output></form>'
+    '<form class="filter names" role="search" aria-label="Names"><div><label for="filter-name">Show the names that contain</label>'
+    '<input type="search" id="filter-name" placeholder="part of a name" autocomplete="off" spellcheck="false"></div>'
+    '<output aria-live="polite"></output></form>'
 )
 
 TAG = f"v{PYTORCH}"
