@@ -53,18 +53,33 @@
       const labs = make("ul", "md-nav__list", entry([path.title, path.page]), ...path.labs.map(entry));
       list.prepend(make("li", "on-path", labs, all));
     }
-    for (const button of document.querySelectorAll("button[data-choose]")) button.ariaPressed = path?.page === button.dataset.choose;
+    for (const button of document.querySelectorAll("button[data-choose]"))
+      button.textContent = path?.page === button.dataset.choose ? words("Show all pages in the list of pages") : words("Show this path in the list of pages");
   }
+
+  const isDone = (link) => {
+    try {
+      const { finished, points, of } = JSON.parse(localStorage.getItem(`rushlight/${link.pathname.match(/(\w+)\.html$/)[1]}`));
+      return finished || points === of;
+    } catch {
+      return false; // not begun, or a browser that keeps nothing
+    }
+  };
 
   for (const table of document.querySelectorAll(".path[data-path]")) {
     const below = (link) => link.href.slice(root.length);
     const page = `${location.href.split("#")[0].slice(root.length)}#${table.dataset.path}`;
-    const labs = [...table.querySelectorAll("td:first-child a")].map((link) => [link.textContent, below(link)]);
+    const links = [...table.querySelectorAll("td:first-child a")];
+    const labs = links.map((link) => [link.firstChild.textContent, below(link)]);
     const title = document.getElementById(table.dataset.path).firstChild.textContent.trim();
-    const button = Object.assign(make("button", "", words("Show this path in the list of pages")), { type: "button" });
+    const button = Object.assign(make("button", ""), { type: "button" });
     button.dataset.choose = page;
-    button.addEventListener("click", () => choose(button.ariaPressed === "true" ? null : { title, page, labs }));
-    table.append(make("p", "buttons", button));
+    button.addEventListener("click", () => choose(stored()?.page === page ? null : { title, page, labs }));
+    const next = links.find((link) => !isDone(link)), number = (link) => link.textContent.split(" ")[0];
+    const said = next === links[0] ? words("Start with {}", number(links[0])) : next ? words("Go on with {}", number(next)) : words("All labs of this path are finished");
+    const start = next ? Object.assign(make("a", "md-button md-button--primary", said), { href: next.href }) : make("b", "", said);
+    start.addEventListener("click", () => next && choose({ title, page, labs }));
+    table.append(make("p", "buttons", start, " ", button));
   }
 
   show();

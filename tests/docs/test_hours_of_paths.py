@@ -70,6 +70,13 @@ def test_the_table_of_a_path_leads_to_labs_and_sections():
     assert len(re.findall(r"^\|", table, re.MULTILINE)) == 2 + len(paths.PATHS["kernels"]) + 1
 
 
+def test_numbers_in_a_table_lead_to_labs_and_readings():
+    config = type("Config", (), {"extra": {"phases": PHASES}})
+    text = "In 12 to 15 hours.\n\n| 12 · a model | 02a, `f(01, 02)`, [03](x.md), 99 |"
+    row = "| [12](phases/12_minigpt/reading.md) · a model | [02a](phases/02_dispatcher/02a_keys.md), `f(01, 02)`, [03](x.md), 99 |"
+    assert hook.linked(text, config) == f"In 12 to 15 hours.\n\n{row}"
+
+
 @pytest.mark.parametrize(
     ("minutes", "said"),
     [

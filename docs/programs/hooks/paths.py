@@ -1,5 +1,7 @@
 """`<!-- path: compiler -->` on a page becomes the table of a path: what to read, what to build, and about how long it takes.
 
+In the tables of the map and of the paths the number of a lab, such as 02a, leads to the lab, and that of a phase to its reading.
+
 `autograder/paths.py` has the labs of each path. When a reader puts a path into the list of pages, `docs/javascripts/paths.js` reads
 the table.
 """
@@ -19,10 +21,25 @@ from autograder.model import Course
 from docs.programs.hooks.languages import plain, words
 
 MARK = re.compile(r"<!-- path: (\w+) -->")
+ROW = re.compile(r"^\|.*$", re.MULTILINE)
+NUMBER = re.compile(r"`[^`]*`|\[[^]]*\]\([^)]*\)|\b(\d\d[a-e]?)\b")  # what is code or a link stays
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    if page.file.src_uri in ("map.md", "paths.md"):
+        markdown = linked(markdown, config)
     return MARK.sub(lambda mark: table(mark[1], config), markdown)
+
+
+def linked(markdown: str, config: MkDocsConfig) -> str:
+    """The rows of tables, with links from the numbers of labs and phases."""
+    pages = {lab.path.stem.partition("_")[0]: lab.page for phase in config.extra["phases"] for lab in phase.labs}
+    pages |= {phase.name[:2]: f"phases/{phase.name}/reading.md" for phase in config.extra["phases"]}
+
+    def link(number: re.Match) -> str:
+        return f"[{number[1]}]({pages[number[1]]})" if number[1] in pages else number[0]
+
+    return ROW.sub(lambda row: NUMBER.sub(link, row[0]), markdown)
 
 
 def table(path: str, config: MkDocsConfig) -> str:
