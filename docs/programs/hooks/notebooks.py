@@ -282,7 +282,7 @@ def _numbers(config: MkDocsConfig) -> str:
     said = [
         (sum(len({*lab.exercises}) for lab in labs), words("pieces to build")),
         (len(labs), words("labs, checked by torch")),
-        (operators, words("operators around them")),
+        (grouped(f"{operators:,}"), words("operators in the framework")),
         (grouped(f"{sum(weights):,}"), words("weights in your GPT")),
     ]
     return '<div class="numbers">' + "".join(f"<span><b>{count}</b> {what}</span>" for count, what in said) + "</div>"
