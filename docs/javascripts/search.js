@@ -98,10 +98,10 @@
   // of its title more, and by the part of the question that it has; and a section that has a name for it, by that name.
   const LONG = 150; // words of a usual section
   const MOST = 60; // pages that are looked at
-  const SHOWN = 20; // pages that are shown, if they answer a part of the question as large as
+  const SHOWN = [8, 20]; // pages that are shown, at least and at most: the others if they answer a part of the question as large as
   const LEAST = 0.03; // of what the first one answers
   const DEFINED = /^\W*(what(['’]?s| is| are| does)|meaning of|qué (es|son|significa)|que (es|son|significa)|significado de)\b/i; // a definition is asked for
-  const KINDS = [[/^phases\/.*\/reading/, 1.4], [/^students/, 1.6], [/^(phases|anywhere|map|instructors|gpu|lms)/, 1], [/^(api|index)/, 0.35]];
+  const KINDS = [[/^phases\/.*\/reading/, 1.4], [/^students/, 1.6], [/^(phases|anywhere|map|instructors|gpu|lms)/, 1], [/^figures/, 0.5], [/^(api|index)/, 0.35]];
 
   function ranked(items) {
     const wanted = [...new Set(content.map(stem))].filter((each) => spread.has(each));
@@ -131,8 +131,8 @@
     }
     items.splice(MOST);
     items.sort(([a], [b]) => b.score - a.score);
-    const last = items.findIndex(([first]) => first.score < LEAST * items[0][0].score);
-    items.splice(last < 0 ? SHOWN : Math.min(last, SHOWN));
+    const last = items.findIndex(([first], i) => i === SHOWN[1] || (i >= SHOWN[0] && first.score < LEAST * items[0][0].score));
+    if (last >= 0) items.splice(last);
   }
 
   // The theme searches when a key is released. A text may also be pasted, spoken or chosen.

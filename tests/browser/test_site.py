@@ -104,18 +104,29 @@ TERMS = {  # the entry of the glossary that a reader's words should lead to, of 
     "KV cache": "#kv-cache",
     "min-cut": "#min-cut-partitioner",
 }
-FIRST = TERMS | {  # the section that they should lead to
-    "loss is nan": "11_profiling/reading_11b.html#a-loss-that-is-nan",
-    "dataloader": "05_training/reading.html#from-data-to-batches",
-    "google colab": "anywhere.html#colab",
-}
+FIRST = (
+    TERMS
+    | {  # the section that they should lead to: that of a reading before the glossary, unless a definition is asked for
+        "bytes sent by all-reduce": "#bytes-on-paper",
+        "quantization aware training": "#training-through-the-rounding",
+        "torch.compile recompiles": "#recompilations",
+        "KV cache": "#each-token-once",
+        "min-cut": "#what-to-save",
+        "what is a KV cache": "#kv-cache",
+        "how do I recompile less": "#recompilations",
+        "loss is nan": "11_profiling/reading_11b.html#a-loss-that-is-nan",
+        "dataloader": "05_training/reading.html#from-data-to-batches",
+        "google colab": "anywhere.html#colab",
+    }
+)
 SOON = {  # a section that should be among the first two of one of the first three pages
     "OOM": "#out-of-memory-with-memory-to-spare",
     "bytes sent by all-reduce": "#rings",
-    "torch.compile recompiles": "#recompilations",
+    "torch.compile recompiles": "#guards",
     "contigous": "#contiguity-and-the-sizes-0-and-1",
     "view size is not compatible": "#when-a-view-can-have-other-sizes",
-    "modified by an inplace operation": "#an-index-of-errors",
+    "modified by an inplace operation": "#saved-tensors-and-their-versions",
+    "quantization aware training": "#fake-quantisation",
     "fused kernel": "#why-fuse",
     "install on windows": "#on-your-system",
     "broadcasing": "#broadcasting-is-a-stride-of-0",
