@@ -28,16 +28,18 @@ def fuse(node: Node, grads: Sequence, dependencies: dict[Node, int], inputs: dic
     """Return a `FusedNode` for the node and its next node if one function can compute both, otherwise the node.
 
     The next node must be the one that runs next, and it must get its gradient from this node only. Otherwise another gradient
-    is missing, or other nodes would run later than in PyTorch. Nothing must see the gradient between the nodes: no capture, no
-    hook, no recorded graph, no mode, autocast, profiler or filled slot.
+    is missing, or other nodes would run later than in PyTorch. So no ready node is newer. Nothing must see the gradient between
+    the nodes: no capture, no hook, no recorded graph, no mode, autocast, profiler or filled slot.
     """
-    if node.fused is None or ready or local.grad_enabled or fast_paths.slow_from_layer <= fast_paths.AUTOGRAD:
+    if node.fused is None or local.grad_enabled or fast_paths.slow_from_layer <= fast_paths.AUTOGRAD:
         return node
     if local.graph_task is None or local.graph_task.captures is not None:
         return node
     (position, kind, function), edges = node.fused, node.next_edges
     successor = edges[position].node
     if successor.__class__ is not kind or dependencies[successor] > 1 or successor in inputs:
+        return node
+    if ready and ready[0][0] < -successor.sequence_nr:
         return node
     if local.modes or local.excluded != AUTOCAST_KEYS or dispatch.observer is not None:
         return node

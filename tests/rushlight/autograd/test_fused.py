@@ -240,8 +240,16 @@ def linear_of_columns(xp):
     return grads(x, weight)
 
 
+def layers_side_by_side(xp):  # while the nodes of one run, those of the other are ready
+    x, weight, bias, y = layer(xp)
+    *tensors, z = layer(xp)
+    (weighted_sum(xp, y) - weighted_sum(xp, z)).backward()
+    return grads(x, weight, bias, *tensors)
+
+
 LINEAR_ALONE = {
     linear_layer, linear_of_data, linear_summed, two_layers, linear_twice, hook_of_the_weight, linear_of_columns,
+    layers_side_by_side,
 }  # fmt: skip
 
 
@@ -269,6 +277,15 @@ def scaled(xp):
     x, weight, bias, _ = layer(xp)
     weighted_sum(xp, xp.addmm(bias, x, weight.t(), beta=2, alpha=3)).backward()
     return grads(x, weight, bias)
+
+
+def newer_node_ready(xp):  # than the node of the transpose
+    x, weight, bias, _ = layer(xp)
+    w, order = weight.t(), []
+    scaled = x * 3
+    weight.register_hook(lambda grad: order.append("weight")), scaled.register_hook(lambda grad: order.append("scaled"))
+    (weighted_sum(xp, xp.addmm(bias, x, w)) + scaled.sum()).backward()
+    return grads(x, weight, bias), order
 
 
 def hook_of_the_transpose(xp):
@@ -328,7 +345,7 @@ def no_rows(xp):
 
 LINEAR_APART = {
     shared_transpose, strided_weight, scaled, hook_of_the_transpose, retained_transpose, linear_recorded, linear_packed,
-    written_input, written_weight, under_autocast,
+    written_input, written_weight, under_autocast, newer_node_ready,
 }  # fmt: skip
 
 
