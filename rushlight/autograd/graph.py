@@ -321,6 +321,15 @@ def gradient_edge(tensor: Tensor) -> Edge:
     return Edge(grad_accumulator(tensor)) if meta is not None else NO_EDGE
 
 
+def edges_to_compute(node: Node) -> Sequence[Edge]:
+    """The edges of a node, with `NO_EDGE` in the place of each whose gradient the running backward pass does not need, because it
+    computes the gradients of some inputs only. Source: `torch/csrc/autograd/function.h`, `task_should_compute_output`."""
+    task = local.graph_task
+    if task is None or task.captures is None:
+        return node.next_edges
+    return [edge if edge.node in task.nodes else NO_EDGE for edge in node.next_edges]
+
+
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     """Source: `torch/autograd/graph.py`, `get_gradient_edge`."""
     edge = gradient_edge(tensor)
@@ -365,19 +374,23 @@ class SavedTensor:
         if not tensor._key_set & AUTOGRAD:
             remedy = "Clone the tensor outside of inference mode, and use the clone."
             raise RuntimeError(f"Inference tensors cannot be saved for backward. {remedy}")
-        self.is_output = is_output and not tensor.is_leaf
+        hooks = local.saved_tensors_hooks
         self.version, self.tensor, self.unpack_hook, self.view_node = tensor._storage.version, tensor, None, None
+        meta, is_view = tensor._autograd, tensor._base is not None
+        self.is_output = is_output and (
+            not tensor.is_leaf if is_view else meta is not None and meta.grad_fn is not None
+        )
         if self.is_output:
             assert tensor._autograd is not None, "it is no leaf"
             self.output_nr = tensor._autograd.output_nr
-            if tensor._base is not None and (node := tensor.grad_fn) is not None:
+            if is_view and (node := tensor.grad_fn) is not None:
                 self.view_node = weakref.ref(node)
-            if not local.saved_tensors_hooks:
+            if not hooks:
                 self.tensor = without_history(tensor)
         # With hooks, the history would hold the node that holds this object.
-        self.history = None if local.saved_tensors_hooks else self.tensor._autograd
-        if local.saved_tensors_hooks:
-            self.register_hooks(*local.saved_tensors_hooks[-1], tensor)
+        self.history = None if hooks else self.tensor._autograd
+        if hooks:
+            self.register_hooks(*hooks[-1], tensor)
 
     def register_hooks(self, pack_hook: Callable, unpack_hook: Callable, tensor: Tensor | None = None) -> None:
         """Save the value that `pack_hook` returns instead of the tensor."""

@@ -20,7 +20,7 @@ TARGET = PACKAGE / "autograd" / "generated" / "variable_type.py"
 
 NAMES = {  # names that the generated code uses, by module
     "engine": "sum_to",
-    "graph": "Node, gradient_edge, int_getter, save, tensor_getters, unpack, value_getter",
+    "graph": "Node, edges_to_compute, gradient_edge, int_getter, save, tensor_getters, unpack, value_getter",
     "history": "any_requires_grad, call_below, check_inplace, check_no_requires_grad, rebase_history, set_history, "
     "set_history_inplace",
 }
@@ -189,12 +189,13 @@ def node_class(derivative: Derivative) -> str:
     else:
         lines += ["    def apply(node, grad):", "        if grad is None:", *check, f"            return {nothing}"]
     always = derivative.takes_list or derivative.is_joint or len(needs) == 1
-    lines += [] if always else ["        edges = node.next_edges"]
+    lines += [] if always or not users else ["        edges = node.next_edges"]
     for name, indices in users.items():
         test = "" if always else f" if {' or '.join(f'edges[{i}].node' for i in indices)} else None"
         lines.append(f"        {name} = unpack(node, node.saved_{name}){test}")
+    lines += [] if always else ["        edges = edges_to_compute(node)"]
     if "grad_input_mask" in needs[0].formula:
-        lines.append("        grad_input_mask = [edge.node is not None for edge in node.next_edges]")
+        lines.append("        grad_input_mask = [edge.node is not None for edge in edges_to_compute(node)]")
     if derivative.takes_list or derivative.is_joint:
         lines.append(f"        return {needs[0].formula}")
     elif len(needs) == 1:

@@ -142,7 +142,16 @@ from rushlight.aten.generated.functions import (
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.derivatives import *
 from rushlight.autograd.engine import sum_to
-from rushlight.autograd.graph import Node, gradient_edge, int_getter, save, tensor_getters, unpack, value_getter
+from rushlight.autograd.graph import (
+    Node,
+    edges_to_compute,
+    gradient_edge,
+    int_getter,
+    save,
+    tensor_getters,
+    unpack,
+    value_getter,
+)
 from rushlight.autograd.history import (
     any_requires_grad,
     call_below,
@@ -223,7 +232,7 @@ class AsStridedScatterBackward0(Node):
                 None,
                 None,
             )
-        edges = node.next_edges
+        edges = edges_to_compute(node)
         return (
             as_strided_scatter_backward(grad, *node.self_geometry[:2], node.size, node.stride, node.storage_offset)
             if edges[0].node
@@ -267,7 +276,7 @@ class DiagonalScatterBackward0(Node):
                 None,
                 None,
             )
-        edges = node.next_edges
+        edges = edges_to_compute(node)
         return (
             grad.diagonal_scatter(grad.new_zeros(node.src_info), node.offset, node.dim1, node.dim2)
             if edges[0].node
@@ -333,7 +342,7 @@ class SelectScatterBackward0(Node):
                 None,
                 None,
             )
-        edges = node.next_edges
+        edges = edges_to_compute(node)
         return (
             grad.select_scatter(grad.new_zeros(node.src_info), node.dim, node.index) if edges[0].node else None,
             grad.select(node.dim, node.index) if edges[1].node else None,
@@ -374,7 +383,7 @@ class SliceScatterBackward0(Node):
                 None,
                 None,
             )
-        edges = node.next_edges
+        edges = edges_to_compute(node)
         return (
             grad.slice_scatter(grad.new_zeros(node.src_info), node.dim, node.start, node.end, node.step)
             if edges[0].node
@@ -682,7 +691,7 @@ class CopyBackwards(Node):
                 None,
                 None,
             )
-        edges = node.next_edges
+        edges = edges_to_compute(node)
         return (
             functions.zeros_like(grad, memory_format=contiguous_format) if edges[0].node else None,
             grad if edges[1].node else None,
@@ -710,7 +719,7 @@ class FillBackward1(Node):
                 None,
                 None,
             )
-        edges = node.next_edges
+        edges = edges_to_compute(node)
         return (
             zeros_like(grad) if edges[0].node else None,
             grad.sum() if edges[1].node else None,
@@ -731,7 +740,7 @@ class FillBackward3(Node):
                 None,
                 None,
             )
-        edges = node.next_edges
+        edges = edges_to_compute(node)
         return (
             zeros_like(grad) if edges[0].node else None,
             grad.sum() if edges[1].node else None,
@@ -780,7 +789,7 @@ class NormalBackward3(Node):
                 None,
                 None,
             )
-        edges = node.next_edges
+        edges = edges_to_compute(node)
         return (
             grad.new_zeros(node.mean_shape) if edges[0].node else None,
             grad.new_zeros(node.std_shape) if edges[1].node else None,
@@ -815,7 +824,7 @@ class BernoulliBackward1(Node):
                 None,
                 None,
             )
-        edges = node.next_edges
+        edges = edges_to_compute(node)
         grad_p = grad.new_zeros(node.p_info) if edges[1].node else None
         grad_self = zeros_like(grad) if edges[0].node else None
         return (
@@ -877,7 +886,7 @@ class AddBackward0(Node):
                 None,
                 None,
             )
-        edges = node.next_edges
+        edges = edges_to_compute(node)
         grad_other = maybe_multiply(grad, node.alpha) if edges[1].node else None
         grad_self = grad if edges[0].node else None
         return (
@@ -910,6 +919,7 @@ class AddcdivBackward0(Node):
         edges = node.next_edges
         tensor2 = unpack(node, node.saved_tensor2) if edges[1].node or edges[2].node else None
         tensor1 = unpack(node, node.saved_tensor1) if edges[2].node else None
+        edges = edges_to_compute(node)
         return (
             grad if edges[0].node else None,
             grad * (functions.full_like(tensor2, node.value) / tensor2) if edges[1].node else None,
@@ -938,6 +948,7 @@ class AddcmulBackward0(Node):
         edges = node.next_edges
         tensor2 = unpack(node, node.saved_tensor2) if edges[1].node else None
         tensor1 = unpack(node, node.saved_tensor1) if edges[2].node else None
+        edges = edges_to_compute(node)
         return (
             grad if edges[0].node else None,
             grad * mul_scalar(tensor2, node.value) if edges[1].node else None,
@@ -974,6 +985,7 @@ class ClampBackward0(Node):
         max = unpack(node, node.saved_max) if edges[0].node or edges[1].node or edges[2].node else None
         min = unpack(node, node.saved_min) if edges[0].node or edges[1].node or edges[2].node else None
         self = unpack(node, node.saved_self) if edges[0].node or edges[1].node or edges[2].node else None
+        edges = edges_to_compute(node)
         grad_max = (
             (where(self > max if min is None else (self > max).logical_or(max < min), grad, 0.0))
             if edges[2].node
@@ -1029,6 +1041,7 @@ class ClampMaxBackward1(Node):
         edges = node.next_edges
         max = unpack(node, node.saved_max) if edges[0].node or edges[1].node else None
         self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
+        edges = edges_to_compute(node)
         grad_max = where(self > max, grad, 0.0) if edges[1].node else None
         grad_self = where(self <= max, grad, 0.0) if edges[0].node else None
         return (
@@ -1073,6 +1086,7 @@ class ClampMinBackward1(Node):
         edges = node.next_edges
         min = unpack(node, node.saved_min) if edges[0].node or edges[1].node else None
         self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
+        edges = edges_to_compute(node)
         grad_min = where(self < min, grad, 0.0) if edges[1].node else None
         grad_self = where(self >= min, grad, 0.0) if edges[0].node else None
         return (
@@ -1133,6 +1147,7 @@ class DivBackward0(Node):
         edges = node.next_edges
         other = unpack(node, node.saved_other) if edges[0].node or edges[1].node else None
         self = unpack(node, node.saved_self) if edges[1].node else None
+        edges = edges_to_compute(node)
         grad_other = neg_mul(grad, self / other / other) if edges[1].node else None
         grad_self = grad / other if edges[0].node else None
         return (
@@ -1170,6 +1185,7 @@ class DivBackward2(Node):
         edges = node.next_edges
         other = unpack(node, node.saved_other) if edges[0].node or edges[1].node else None
         self = unpack(node, node.saved_self) if edges[1].node else None
+        edges = edges_to_compute(node)
         grad_other = (
             (zeros_like(grad) if node.rounding_mode else neg_mul(grad, self / other / other)) if edges[1].node else None
         )
@@ -1315,6 +1331,7 @@ class FmodBackward1(Node):
         edges = node.next_edges
         other = unpack(node, node.saved_other) if edges[1].node else None
         self = unpack(node, node.saved_self) if edges[1].node else None
+        edges = edges_to_compute(node)
         grad_other = neg_mul(grad, self.div(other, rounding_mode="trunc")) if edges[1].node else None
         grad_self = grad if edges[0].node else None
         return (
@@ -1414,6 +1431,7 @@ class LerpBackward1(Node):
         weight = unpack(node, node.saved_weight) if edges[0].node or edges[1].node else None
         end = unpack(node, node.saved_end) if edges[2].node else None
         self = unpack(node, node.saved_self) if edges[2].node else None
+        edges = edges_to_compute(node)
         grad_end = grad * weight if edges[1].node else None
         grad_self = grad * rsub_scalar(1, weight) if edges[0].node else None
         grad_weight = grad * (end - self) if edges[2].node else None
@@ -1437,7 +1455,7 @@ class LerpBackward0(Node):
                 None,
                 None,
             )
-        edges = node.next_edges
+        edges = edges_to_compute(node)
         grad_end = mul_scalar(grad, node.weight) if edges[1].node else None
         grad_self = mul_scalar(grad, 1 - node.weight) if edges[0].node else None
         return (
@@ -1525,6 +1543,7 @@ class MaximumBackward0(Node):
         edges = node.next_edges
         other = unpack(node, node.saved_other) if edges[0].node or edges[1].node else None
         self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
+        edges = edges_to_compute(node)
         grad_other = halve_grad_of_ties(grad, self == other, self > other) if edges[1].node else None
         grad_self = halve_grad_of_ties(grad, self == other, self < other) if edges[0].node else None
         return (
@@ -1552,6 +1571,7 @@ class MinimumBackward0(Node):
         edges = node.next_edges
         other = unpack(node, node.saved_other) if edges[0].node or edges[1].node else None
         self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
+        edges = edges_to_compute(node)
         grad_other = halve_grad_of_ties(grad, self == other, self < other) if edges[1].node else None
         grad_self = halve_grad_of_ties(grad, self == other, self > other) if edges[0].node else None
         return (
@@ -1579,6 +1599,7 @@ class MulBackward0(Node):
         edges = node.next_edges
         other = unpack(node, node.saved_other) if edges[0].node else None
         self = unpack(node, node.saved_self) if edges[1].node else None
+        edges = edges_to_compute(node)
         grad_other = grad * self if edges[1].node else None
         grad_self = grad * other if edges[0].node else None
         return (
@@ -1643,6 +1664,7 @@ class PowBackward1(Node):
         exponent = unpack(node, node.saved_exponent) if edges[0].node or edges[1].node else None
         self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
         result = unpack(node, node.saved_result) if edges[1].node else None
+        edges = edges_to_compute(node)
         grad_exponent = pow_backward_exponent(grad, self, exponent, result) if edges[1].node else None
         grad_self = (
             where(exponent == 0.0, 0.0, grad * (exponent * self.pow(sub_scalar(exponent, 1))))
@@ -1732,6 +1754,7 @@ class RemainderBackward1(Node):
         edges = node.next_edges
         other = unpack(node, node.saved_other) if edges[1].node else None
         self = unpack(node, node.saved_self) if edges[1].node else None
+        edges = edges_to_compute(node)
         grad_other = neg_mul(grad, self.div(other, rounding_mode="floor")) if edges[1].node else None
         grad_self = grad if edges[0].node else None
         return (
@@ -1783,7 +1806,7 @@ class RsubBackward0(Node):
                 None,
                 None,
             )
-        edges = node.next_edges
+        edges = edges_to_compute(node)
         grad_other = grad if edges[1].node else None
         grad_self = maybe_multiply(-grad, node.alpha) if edges[0].node else None
         return (
@@ -1921,7 +1944,7 @@ class SubBackward0(Node):
                 None,
                 None,
             )
-        edges = node.next_edges
+        edges = edges_to_compute(node)
         grad_other = maybe_multiply(-grad, node.alpha) if edges[1].node else None
         grad_self = grad if edges[0].node else None
         return (
@@ -2023,6 +2046,7 @@ class WhereBackward0(Node):
             )
         edges = node.next_edges
         condition = unpack(node, node.saved_condition) if edges[0].node or edges[1].node else None
+        edges = edges_to_compute(node)
         grad_other = where(condition, 0.0, grad) if edges[1].node else None
         grad_self = where(condition, grad, 0.0) if edges[0].node else None
         return (
@@ -2050,6 +2074,7 @@ class XlogyBackward0(Node):
         edges = node.next_edges
         other = unpack(node, node.saved_other) if edges[0].node or edges[1].node else None
         self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
+        edges = edges_to_compute(node)
         grad_other = grad * self / other if edges[1].node else None
         grad_self = functions.xlogy(grad, other).masked_fill((self == 0) & (other <= 0), 0) if edges[0].node else None
         return (
@@ -2400,6 +2425,7 @@ class LdexpBackward0(Node):
         edges = node.next_edges
         other = unpack(node, node.saved_other) if edges[0].node else None
         result = unpack(node, node.saved_result) if edges[1].node else None
+        edges = edges_to_compute(node)
         grad_other = mul_scalar(grad * result, math.log(2)) if edges[1].node else None
         grad_self = grad * functions.pow(2.0, other) if edges[0].node else None
         return (
@@ -2429,6 +2455,7 @@ class HypotBackward0(Node):
         result = unpack(node, node.saved_result) if edges[0].node or edges[1].node else None
         self = unpack(node, node.saved_self) if edges[0].node else None
         other = unpack(node, node.saved_other) if edges[1].node else None
+        edges = edges_to_compute(node)
         grad_other = grad * other / result if edges[1].node else None
         grad_self = grad * self / result if edges[0].node else None
         return (
@@ -2456,6 +2483,7 @@ class CopysignBackward0(Node):
         edges = node.next_edges
         result = unpack(node, node.saved_result) if edges[0].node else None
         self = unpack(node, node.saved_self) if edges[0].node else None
+        edges = edges_to_compute(node)
         grad_other = grad.new_zeros(node.other_info) if edges[1].node else None
         grad_self = grad * (result / self).masked_fill(self == 0, 0) if edges[0].node else None
         return (
@@ -2501,6 +2529,7 @@ class LogaddexpBackward0(Node):
         edges = node.next_edges
         other = unpack(node, node.saved_other) if edges[0].node or edges[1].node else None
         self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
+        edges = edges_to_compute(node)
         grad_other = grad / add_scalar(functions.exp(self - other), 1) if edges[1].node else None
         grad_self = grad / add_scalar(functions.exp(other - self), 1) if edges[0].node else None
         return (
@@ -2528,6 +2557,7 @@ class Logaddexp2Backward0(Node):
         edges = node.next_edges
         other = unpack(node, node.saved_other) if edges[0].node or edges[1].node else None
         self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
+        edges = edges_to_compute(node)
         grad_other = grad / add_scalar(functions.pow(2.0, self - other), 1) if edges[1].node else None
         grad_self = grad / add_scalar(functions.pow(2.0, other - self), 1) if edges[0].node else None
         return (
@@ -2555,6 +2585,7 @@ class FmaxBackward0(Node):
         edges = node.next_edges
         other = unpack(node, node.saved_other) if edges[0].node or edges[1].node else None
         self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
+        edges = edges_to_compute(node)
         grad_other = grad.masked_fill((self >= other).logical_or_(other.isnan()), 0) if edges[1].node else None
         grad_self = (
             grad.masked_fill((self >= other).logical_or_(other.isnan()).logical_not_(), 0) if edges[0].node else None
@@ -2584,6 +2615,7 @@ class FminBackward0(Node):
         edges = node.next_edges
         other = unpack(node, node.saved_other) if edges[0].node or edges[1].node else None
         self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
+        edges = edges_to_compute(node)
         grad_other = grad.masked_fill((self <= other).logical_or_(other.isnan()), 0) if edges[1].node else None
         grad_self = (
             grad.masked_fill((self <= other).logical_or_(other.isnan()).logical_not_(), 0) if edges[0].node else None
@@ -2852,6 +2884,7 @@ class PreluKernelBackward0(Node):
         edges = node.next_edges
         self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
         weight = unpack(node, node.saved_weight) if edges[0].node else None
+        edges = edges_to_compute(node)
         return (
             where(self > 0, grad, weight * grad) if edges[0].node else None,
             where(self > 0, 0.0, self * grad) if edges[1].node else None,
@@ -2922,6 +2955,7 @@ class RreluWithNoiseBackwardBackward0(Node):
         edges = node.next_edges
         noise = unpack(node, node.saved_noise) if edges[0].node else None
         self = unpack(node, node.saved_self) if edges[0].node else None
+        edges = edges_to_compute(node)
         return (
             functions.rrelu_with_noise_backward(grad, self, noise, node.lower, node.upper, node.training, False)
             if edges[0].node
@@ -3031,6 +3065,7 @@ class IndexAddBackward0(Node):
         edges = node.next_edges
         index = unpack(node, node.saved_index) if edges[1].node else None
         source = unpack(node, node.saved_source) if edges[1].node else None
+        edges = edges_to_compute(node)
         return (
             grad if edges[0].node else None,
             (
@@ -3064,6 +3099,7 @@ class IndexPutBackward0(Node):
             )
         edges = node.next_edges
         indices = unpack(node, node.saved_indices) if edges[0].node or edges[1].node else None
+        edges = edges_to_compute(node)
         return (
             (grad if node.accumulate else functions.index_put_op(grad, indices, grad.new_zeros(())))
             if edges[0].node
@@ -3090,6 +3126,7 @@ class IndexPutImplBackward0(Node):
             )
         edges = node.next_edges
         indices = unpack(node, node.saved_indices) if edges[0].node or edges[1].node else None
+        edges = edges_to_compute(node)
         return (
             (grad if node.accumulate else functions.index_put_op(grad, indices, grad.new_zeros(())))
             if edges[0].node
@@ -3149,6 +3186,7 @@ class MaskedFillBackward1(Node):
             )
         edges = node.next_edges
         mask = unpack(node, node.saved_mask) if edges[0].node or edges[1].node else None
+        edges = edges_to_compute(node)
         return (
             grad.masked_fill(mask, 0) if edges[0].node else None,
             (where(mask, grad, 0.0).sum() if local.modes else grad.masked_select(mask).sum())
@@ -3195,6 +3233,7 @@ class ScatterBackward0(Node):
             )
         edges = node.next_edges
         index = unpack(node, node.saved_index) if edges[0].node or edges[1].node else None
+        edges = edges_to_compute(node)
         return (
             grad.scatter(node.dim, index, 0) if edges[0].node else None,
             grad.gather(node.dim, index) if edges[1].node else None,
@@ -3236,6 +3275,7 @@ class ScatterAddBackward0(Node):
             )
         edges = node.next_edges
         index = unpack(node, node.saved_index) if edges[1].node else None
+        edges = edges_to_compute(node)
         return (
             grad if edges[0].node else None,
             grad.gather(node.dim, index) if edges[1].node else None,
@@ -3409,6 +3449,7 @@ class PutBackward0(Node):
         edges = node.next_edges
         index = unpack(node, node.saved_index) if edges[0].node or edges[1].node else None
         source = unpack(node, node.saved_source) if edges[1].node else None
+        edges = edges_to_compute(node)
         return (
             (grad if node.accumulate else grad.put(index, grad.new_zeros(node.source_info), False))
             if edges[0].node
@@ -3940,6 +3981,7 @@ class VdotBackward0(Node):
         edges = node.next_edges
         other = unpack(node, node.saved_other) if edges[0].node else None
         self = unpack(node, node.saved_self) if edges[1].node else None
+        edges = edges_to_compute(node)
         grad_other = grad * self if edges[1].node else None
         grad_self = grad * other if edges[0].node else None
         return (
@@ -3970,6 +4012,7 @@ class DistBackward0(Node):
         other = unpack(node, node.saved_other) if edges[0].node or edges[1].node else None
         result = unpack(node, node.saved_result) if edges[0].node or edges[1].node else None
         self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
+        edges = edges_to_compute(node)
         grad_other = -norm_backward(grad, self - other, node.p, result, None, False) if edges[1].node else None
         grad_self = norm_backward(grad, self - other, node.p, result, None, False) if edges[0].node else None
         return (
@@ -4000,6 +4043,7 @@ class AddmvBackward0(Node):
         edges = node.next_edges
         vec = unpack(node, node.saved_vec) if edges[1].node else None
         mat = unpack(node, node.saved_mat) if edges[2].node else None
+        edges = edges_to_compute(node)
         grad_mat = maybe_multiply(grad.ger(vec), node.alpha) if edges[1].node else None
         grad_self = maybe_multiply(grad, node.beta) if edges[0].node else None
         grad_vec = maybe_multiply(mat.t().mv(grad), node.alpha) if edges[2].node else None
@@ -4032,6 +4076,7 @@ class AddrBackward0(Node):
         edges = node.next_edges
         vec2 = unpack(node, node.saved_vec2) if edges[1].node else None
         vec1 = unpack(node, node.saved_vec1) if edges[2].node else None
+        edges = edges_to_compute(node)
         return (
             maybe_multiply(grad, node.beta) if edges[0].node else None,
             maybe_multiply(grad.mv(vec2), node.alpha) if edges[1].node else None,
@@ -4078,6 +4123,7 @@ class LinalgCrossBackward0(Node):
         edges = node.next_edges
         other = unpack(node, node.saved_other) if edges[0].node else None
         self = unpack(node, node.saved_self) if edges[1].node else None
+        edges = edges_to_compute(node)
         grad_other = functions.linalg_cross(grad, self, dim=node.dim) if edges[1].node else None
         grad_self = functions.linalg_cross(other, grad, dim=node.dim) if edges[0].node else None
         return (
@@ -4107,6 +4153,7 @@ class IndexCopyBackward0(Node):
         edges = node.next_edges
         index = unpack(node, node.saved_index) if edges[0].node or edges[1].node else None
         source = unpack(node, node.saved_source) if edges[1].node else None
+        edges = edges_to_compute(node)
         return (
             grad.index_fill(node.dim, index, 0) if edges[0].node else None,
             (
@@ -4154,6 +4201,7 @@ class IndexFillBackward1(Node):
             )
         edges = node.next_edges
         index = unpack(node, node.saved_index) if edges[0].node or edges[1].node else None
+        edges = edges_to_compute(node)
         return (
             grad.index_fill(node.dim, index, 0) if edges[0].node else None,
             (
@@ -4184,6 +4232,7 @@ class MaskedScatterBackward0(Node):
             )
         edges = node.next_edges
         mask = unpack(node, node.saved_mask) if edges[0].node or edges[1].node else None
+        edges = edges_to_compute(node)
         return (
             grad.masked_fill(mask, 0) if edges[0].node else None,
             functions.masked_scatter_backward(grad, mask, node.source_shape) if edges[1].node else None,
@@ -4250,6 +4299,7 @@ class ScatterReduceBackward0(Node):
         result = unpack(node, node.saved_result) if edges[0].node or edges[1].node else None
         self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
         src = unpack(node, node.saved_src) if edges[0].node or edges[1].node else None
+        edges = edges_to_compute(node)
         return (
             scatter_reduce_backward_self(grad, self, node.dim, index, src, node.reduce, node.include_self, result)
             if edges[0].node
@@ -4330,6 +4380,7 @@ class LinalgSolveExBackward0(Node):
         LU = unpack(node, node.saved_LU) if edges[0].node else None
         pivots = unpack(node, node.saved_pivots) if edges[0].node else None
         result = unpack(node, node.saved_result) if edges[0].node else None
+        edges = edges_to_compute(node)
         return (
             linalg_solve_backward(grad, A, result[0], LU, pivots, node.left) if edges[0].node else None,
             functions.linalg_solve(A.mT, grad, left=node.left) if edges[1].node else None,
@@ -4448,6 +4499,7 @@ class CdistBackward0(Node):
         result = unpack(node, node.saved_result) if edges[0].node or edges[1].node else None
         x1 = unpack(node, node.saved_x1) if edges[0].node or edges[1].node else None
         x2 = unpack(node, node.saved_x2) if edges[0].node or edges[1].node else None
+        edges = edges_to_compute(node)
         return (
             (
                 norm_backward(grad, x1.unsqueeze(-2) - x2.unsqueeze(-3), node.p, result, [-1], False).sum(-2)
@@ -4660,6 +4712,7 @@ class AddmmBackward0(Node):
         edges = node.next_edges
         mat2 = unpack(node, node.saved_mat2) if edges[1].node else None
         mat1 = unpack(node, node.saved_mat1) if edges[2].node else None
+        edges = edges_to_compute(node)
         grad_mat1 = (
             mm_backward_mat1(grad, mat2, node.mat1_shape, node.mat1_stride, node.alpha) if edges[1].node else None
         )
@@ -4696,6 +4749,7 @@ class BaddbmmBackward0(Node):
         edges = node.next_edges
         batch2 = unpack(node, node.saved_batch2) if edges[1].node else None
         batch1 = unpack(node, node.saved_batch1) if edges[2].node else None
+        edges = edges_to_compute(node)
         grad_batch1 = maybe_multiply(grad.bmm(batch2.transpose(1, 2)), node.alpha) if edges[1].node else None
         grad_batch2 = maybe_multiply(batch1.transpose(1, 2).bmm(grad), node.alpha) if edges[2].node else None
         grad_self = maybe_multiply(grad, node.beta) if edges[0].node else None
@@ -4725,6 +4779,7 @@ class BmmBackward0(Node):
         edges = node.next_edges
         mat2 = unpack(node, node.saved_mat2) if edges[0].node else None
         self = unpack(node, node.saved_self) if edges[1].node else None
+        edges = edges_to_compute(node)
         grad_mat2 = self.transpose(1, 2).bmm(grad) if edges[1].node else None
         grad_self = grad.bmm(mat2.transpose(1, 2)) if edges[0].node else None
         return (
@@ -4752,6 +4807,7 @@ class DotBackward0(Node):
         edges = node.next_edges
         tensor = unpack(node, node.saved_tensor) if edges[0].node else None
         self = unpack(node, node.saved_self) if edges[1].node else None
+        edges = edges_to_compute(node)
         return (
             grad * tensor if edges[0].node else None,
             grad * self if edges[1].node else None,
@@ -4781,6 +4837,7 @@ class MmBackward0(Node):
         edges = node.next_edges
         mat2 = unpack(node, node.saved_mat2) if edges[0].node else None
         self = unpack(node, node.saved_self) if edges[1].node else None
+        edges = edges_to_compute(node)
         grad_mat2 = mm_backward_mat2(grad, self, node.mat2_shape, node.mat2_stride, 1) if edges[1].node else None
         grad_self = mm_backward_mat1(grad, mat2, node.self_shape, node.self_stride, 1) if edges[0].node else None
         return (
@@ -4808,6 +4865,7 @@ class MvBackward0(Node):
         edges = node.next_edges
         vec = unpack(node, node.saved_vec) if edges[0].node else None
         self = unpack(node, node.saved_self) if edges[1].node else None
+        edges = edges_to_compute(node)
         return (
             grad.outer(vec) if edges[0].node else None,
             self.t().mv(grad) if edges[1].node else None,
@@ -4840,7 +4898,7 @@ class ConvolutionBackward0(Node):
             )
         input = unpack(node, node.saved_input)
         weight = unpack(node, node.saved_weight)
-        grad_input_mask = [edge.node is not None for edge in node.next_edges]
+        grad_input_mask = [edge.node is not None for edge in edges_to_compute(node)]
         return functions.convolution_backward(
             grad,
             input,
@@ -4883,7 +4941,7 @@ class ConvolutionBackwardBackward0(Node):
         grad_output = unpack(node, node.saved_grad_output)
         input = unpack(node, node.saved_input)
         weight = unpack(node, node.saved_weight)
-        grad_input_mask = [edge.node is not None for edge in node.next_edges]
+        grad_input_mask = [edge.node is not None for edge in edges_to_compute(node)]
         return convolution_double_backward(
             grads,
             node.output_mask,
@@ -4934,7 +4992,7 @@ class ReflectionPad1DBackwardBackward0(Node):
                 None,
                 None,
             )
-        edges = node.next_edges
+        edges = edges_to_compute(node)
         return (
             functions.reflection_pad1d(grad, node.padding) if edges[0].node else None,
             grad.new_zeros(node.self_info) if edges[1].node else None,
@@ -4967,7 +5025,7 @@ class ReflectionPad2DBackwardBackward0(Node):
                 None,
                 None,
             )
-        edges = node.next_edges
+        edges = edges_to_compute(node)
         return (
             functions.reflection_pad2d(grad, node.padding) if edges[0].node else None,
             grad.new_zeros(node.self_info) if edges[1].node else None,
@@ -5000,7 +5058,7 @@ class ReflectionPad3DBackwardBackward0(Node):
                 None,
                 None,
             )
-        edges = node.next_edges
+        edges = edges_to_compute(node)
         return (
             functions.reflection_pad3d(grad, node.padding) if edges[0].node else None,
             grad.new_zeros(node.self_info) if edges[1].node else None,
@@ -5033,7 +5091,7 @@ class ReplicationPad1DBackwardBackward0(Node):
                 None,
                 None,
             )
-        edges = node.next_edges
+        edges = edges_to_compute(node)
         return (
             functions.replication_pad1d(grad, node.padding) if edges[0].node else None,
             grad.new_zeros(node.self_info) if edges[1].node else None,
@@ -5066,7 +5124,7 @@ class ReplicationPad2DBackwardBackward0(Node):
                 None,
                 None,
             )
-        edges = node.next_edges
+        edges = edges_to_compute(node)
         return (
             functions.replication_pad2d(grad, node.padding) if edges[0].node else None,
             grad.new_zeros(node.self_info) if edges[1].node else None,
@@ -5099,7 +5157,7 @@ class ReplicationPad3DBackwardBackward0(Node):
                 None,
                 None,
             )
-        edges = node.next_edges
+        edges = edges_to_compute(node)
         return (
             functions.replication_pad3d(grad, node.padding) if edges[0].node else None,
             grad.new_zeros(node.self_info) if edges[1].node else None,
@@ -5132,7 +5190,7 @@ class AdaptiveAvgPool2DBackwardBackward0(Node):
                 None,
                 None,
             )
-        edges = node.next_edges
+        edges = edges_to_compute(node)
         return (
             functions._adaptive_avg_pool2d(
                 grad, (node.grad_output_sym_argsize_minus_2, node.grad_output_sym_argsize_minus_1)
@@ -5190,7 +5248,7 @@ class AvgPool2DBackwardBackward0(Node):
                 None,
                 None,
             )
-        edges = node.next_edges
+        edges = edges_to_compute(node)
         return (
             functions.avg_pool2d(
                 grad,
@@ -5255,6 +5313,7 @@ class MaxPool2DWithIndicesBackwardBackward0(Node):
             )
         edges = node.next_edges
         indices = unpack(node, node.saved_indices) if edges[0].node else None
+        edges = edges_to_compute(node)
         return (
             max_pool_double_backward(grad, indices, 2) if edges[0].node else None,
             grad.new_zeros(node.self_info) if edges[1].node else None,
@@ -5664,6 +5723,7 @@ class BinaryCrossEntropyBackward0(Node):
         self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
         target = unpack(node, node.saved_target) if edges[0].node else None
         weight = unpack(node, node.saved_weight) if edges[0].node or edges[1].node else None
+        edges = edges_to_compute(node)
         return (
             functions.binary_cross_entropy_backward(grad, self, target, weight, node.reduction)
             if edges[0].node
@@ -5696,6 +5756,7 @@ class BinaryCrossEntropyWithLogitsBackward0(Node):
         self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
         target = unpack(node, node.saved_target) if edges[0].node else None
         weight = unpack(node, node.saved_weight) if edges[0].node or edges[1].node else None
+        edges = edges_to_compute(node)
         return (
             binary_cross_entropy_with_logits_backward(grad, self, target, weight, pos_weight, node.reduction)
             if edges[0].node
@@ -5735,6 +5796,7 @@ class HuberLossBackward0(Node):
         edges = node.next_edges
         self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
         target = unpack(node, node.saved_target) if edges[0].node or edges[1].node else None
+        edges = edges_to_compute(node)
         return (
             functions.huber_loss_backward(grad, self, target, node.reduction, node.delta) if edges[0].node else None,
             functions.huber_loss_backward(grad, target, self, node.reduction, node.delta) if edges[1].node else None,
@@ -5761,6 +5823,7 @@ class MseLossBackward0(Node):
         edges = node.next_edges
         self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
         target = unpack(node, node.saved_target) if edges[0].node or edges[1].node else None
+        edges = edges_to_compute(node)
         return (
             functions.mse_loss_backward(grad, self, target, node.reduction) if edges[0].node else None,
             functions.mse_loss_backward(grad, target, self, node.reduction) if edges[1].node else None,
@@ -5947,7 +6010,7 @@ class NativeLayerNormBackward0(Node):
         result1 = unpack(node, node.saved_result1)
         result2 = unpack(node, node.saved_result2)
         weight = unpack(node, node.saved_weight)
-        grad_input_mask = [edge.node is not None for edge in node.next_edges]
+        grad_input_mask = [edge.node is not None for edge in edges_to_compute(node)]
         return layer_norm_backward(
             grad,
             input,
@@ -6000,7 +6063,7 @@ class NativeBatchNormBackward0(Node):
         running_mean = unpack(node, node.saved_running_mean)
         running_var = unpack(node, node.saved_running_var)
         weight = unpack(node, node.saved_weight)
-        grad_input_mask = [edge.node is not None for edge in node.next_edges]
+        grad_input_mask = [edge.node is not None for edge in edges_to_compute(node)]
         return batch_norm_backward(
             grad,
             input,
@@ -6096,6 +6159,7 @@ class SmoothL1LossBackward0(Node):
         edges = node.next_edges
         self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
         target = unpack(node, node.saved_target) if edges[0].node or edges[1].node else None
+        edges = edges_to_compute(node)
         return (
             functions.smooth_l1_loss_backward(grad, self, target, node.reduction, node.beta) if edges[0].node else None,
             functions.smooth_l1_loss_backward(grad, target, self, node.reduction, node.beta) if edges[1].node else None,
@@ -6229,6 +6293,7 @@ class LogSoftmaxBackwardDataBackward0(Node):
         edges = node.next_edges
         output = unpack(node, node.saved_output) if edges[0].node or edges[1].node else None
         grad_output = unpack(node, node.saved_grad_output) if edges[1].node else None
+        edges = edges_to_compute(node)
         return (
             grad.to(node.output_dtype) - (grad.to(node.output_dtype) * output.exp()).sum(node.dim, True)
             if edges[0].node
@@ -6259,6 +6324,7 @@ class SoftmaxBackwardDataBackward0(Node):
         edges = node.next_edges
         output = unpack(node, node.saved_output) if edges[0].node or edges[1].node else None
         grad_output = unpack(node, node.saved_grad_output) if edges[1].node else None
+        edges = edges_to_compute(node)
         return (
             functions._softmax_backward_data(grad.to(node.output_dtype), output, node.dim, node.input_dtype)
             if edges[0].node
@@ -6294,6 +6360,7 @@ class BinaryCrossEntropyBackwardBackward0(Node):
         target = unpack(node, node.saved_target) if edges[0].node or edges[1].node else None
         weight = unpack(node, node.saved_weight) if edges[0].node or edges[1].node or edges[2].node else None
         grad_output = unpack(node, node.saved_grad_output) if edges[1].node or edges[2].node else None
+        edges = edges_to_compute(node)
         return (
             apply_weight((self - target) / ((self + 1e-12) * (1 - self + 1e-12)) * grad, weight, self, node.reduction)
             if edges[0].node
@@ -6350,6 +6417,7 @@ class EluBackwardBackward0(Node):
         edges = node.next_edges
         self_or_result = unpack(node, node.saved_self_or_result) if edges[0].node or edges[1].node else None
         grad_output = unpack(node, node.saved_grad_output) if edges[1].node else None
+        edges = edges_to_compute(node)
         return (
             functions.elu_backward(grad, node.alpha, node.scale, node.input_scale, node.is_result, self_or_result)
             if edges[0].node
@@ -6411,6 +6479,7 @@ class GeluBackwardBackward0(Node):
         edges = node.next_edges
         self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
         grad_output = unpack(node, node.saved_grad_output) if edges[1].node else None
+        edges = edges_to_compute(node)
         return (
             functions.gelu_backward(grad, self, approximate=node.approximate) if edges[0].node else None,
             gelu_double_backward(grad, grad_output, self, node.approximate) if edges[1].node else None,
@@ -6436,6 +6505,7 @@ class HardtanhBackwardBackward0(Node):
             )
         edges = node.next_edges
         self = unpack(node, node.saved_self) if edges[0].node else None
+        edges = edges_to_compute(node)
         return (
             functions.hardtanh_backward(grad, self, node.min_val, node.max_val) if edges[0].node else None,
             zeros_like(grad) if edges[1].node else None,
@@ -6466,6 +6536,7 @@ class HuberLossBackwardBackward0(Node):
         grad_output = unpack(node, node.saved_grad_output) if edges[0].node or edges[1].node or edges[2].node else None
         self = unpack(node, node.saved_self) if edges[0].node or edges[1].node or edges[2].node else None
         target = unpack(node, node.saved_target) if edges[0].node or edges[1].node or edges[2].node else None
+        edges = edges_to_compute(node)
         return (
             (
                 functions.huber_loss_backward(grad, self, target, node.reduction, node.delta)
@@ -6506,6 +6577,7 @@ class LeakyReluBackwardBackward0(Node):
             )
         edges = node.next_edges
         self = unpack(node, node.saved_self) if edges[0].node else None
+        edges = edges_to_compute(node)
         return (
             functions.leaky_relu_backward(grad, self, node.negative_slope, False) if edges[0].node else None,
             zeros_like(grad) if edges[1].node else None,
@@ -6535,6 +6607,7 @@ class MseLossBackwardBackward0(Node):
         self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
         target = unpack(node, node.saved_target) if edges[0].node or edges[2].node else None
         grad_output = unpack(node, node.saved_grad_output) if edges[1].node or edges[2].node else None
+        edges = edges_to_compute(node)
         return (
             functions.mse_loss_backward(grad, self, target, node.reduction) if edges[0].node else None,
             divide_for_mean(mul_scalar(grad * grad_output, 2), self, node.reduction) if edges[1].node else None,
@@ -6563,6 +6636,7 @@ class NllLoss2DBackwardBackward0(Node):
         edges = node.next_edges
         target = unpack(node, node.saved_target) if edges[0].node else None
         weight = unpack(node, node.saved_weight) if edges[0].node else None
+        edges = edges_to_compute(node)
         return (
             functions.nll_loss2d(grad, target, weight, node.reduction, node.ignore_index) if edges[0].node else None,
             zeros_like(grad) if edges[1].node else None,
@@ -6590,6 +6664,7 @@ class NllLossBackwardBackward0(Node):
         edges = node.next_edges
         target = unpack(node, node.saved_target) if edges[0].node else None
         weight = unpack(node, node.saved_weight) if edges[0].node else None
+        edges = edges_to_compute(node)
         return (
             functions.nll_loss(grad, target, weight, node.reduction, node.ignore_index) if edges[0].node else None,
             zeros_like(grad) if edges[1].node else None,
@@ -6625,6 +6700,7 @@ class SigmoidBackwardBackward0(Node):
         edges = node.next_edges
         output = unpack(node, node.saved_output) if edges[0].node or edges[1].node else None
         grad_output = unpack(node, node.saved_grad_output) if edges[1].node else None
+        edges = edges_to_compute(node)
         return (
             functions.sigmoid_backward(grad, output) if edges[0].node else None,
             grad * grad_output * add_scalar(mul_scalar(output, -2), 1) if edges[1].node else None,
@@ -6667,6 +6743,7 @@ class SmoothL1LossBackwardBackward0(Node):
         self = unpack(node, node.saved_self) if edges[0].node or edges[1].node or edges[2].node else None
         target = unpack(node, node.saved_target) if edges[0].node or edges[1].node or edges[2].node else None
         grad_output = unpack(node, node.saved_grad_output) if edges[1].node or edges[2].node else None
+        edges = edges_to_compute(node)
         return (
             functions.smooth_l1_loss_backward(grad, self, target, node.reduction, node.beta) if edges[0].node else None,
             (
@@ -6713,6 +6790,7 @@ class SoftplusBackwardBackward0(Node):
         edges = node.next_edges
         self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
         grad_output = unpack(node, node.saved_grad_output) if edges[1].node else None
+        edges = edges_to_compute(node)
         return (
             functions.softplus_backward(grad, self, node.beta, node.threshold) if edges[0].node else None,
             functions.sigmoid_backward(grad * grad_output, (x := (self * node.beta)).sigmoid())
@@ -6742,6 +6820,7 @@ class TanhBackwardBackward0(Node):
         edges = node.next_edges
         output = unpack(node, node.saved_output) if edges[0].node or edges[1].node else None
         grad_output = unpack(node, node.saved_grad_output) if edges[1].node else None
+        edges = edges_to_compute(node)
         return (
             functions.tanh_backward(grad, output) if edges[0].node else None,
             grad * (mul_scalar(output, -2) * grad_output) if edges[1].node else None,
@@ -6766,6 +6845,7 @@ class ThresholdBackwardBackward0(Node):
             )
         edges = node.next_edges
         self = unpack(node, node.saved_self) if edges[0].node else None
+        edges = edges_to_compute(node)
         return (
             functions.threshold_backward(grad, self, node.threshold) if edges[0].node else None,
             zeros_like(grad) if edges[1].node else None,
@@ -6801,6 +6881,7 @@ class HardshrinkBackwardBackward0(Node):
             )
         edges = node.next_edges
         self = unpack(node, node.saved_self) if edges[0].node else None
+        edges = edges_to_compute(node)
         return (
             functions.hardshrink_backward(grad, self, node.lambd) if edges[0].node else None,
             zeros_like(grad) if edges[1].node else None,
@@ -6825,6 +6906,7 @@ class SoftshrinkBackwardBackward0(Node):
             )
         edges = node.next_edges
         self = unpack(node, node.saved_self) if edges[0].node else None
+        edges = edges_to_compute(node)
         return (
             functions.softshrink_backward(grad, self, node.lambd) if edges[0].node else None,
             zeros_like(grad) if edges[1].node else None,
@@ -6852,6 +6934,7 @@ class LogSigmoidBackwardBackward0(Node):
         buffer = unpack(node, node.saved_buffer) if edges[0].node else None
         self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
         grad_output = unpack(node, node.saved_grad_output) if edges[1].node else None
+        edges = edges_to_compute(node)
         return (
             functions.log_sigmoid_backward(grad, self, buffer) if edges[0].node else None,
             grad * grad_output * (self.sigmoid() - 1) * self.sigmoid() if edges[1].node else None,

@@ -218,6 +218,29 @@ def only_inputs(xp):
     return x.grad, y.grad
 
 
+def formulas_of_one_input(xp):  # a node computes no gradient that the pass does not need, but unpacks what it has saved
+    x, w, b, unpacked, seen = leaf(xp, 2, 2), leaf(xp, 2, 2), leaf(xp, 2), [], []
+    with xp.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: unpacked.append(t.shape) or t):
+        y = xp.addmm(b, x * 2, w)
+        z = xp.nn.functional.layer_norm(y * w, (2,), b)
+    for node in z.grad_fn, y.grad_fn, z.grad_fn.next_functions[0][0]:
+        node.register_hook(lambda after, before: seen.append([g is not None for g in after]))
+    (g,) = xp.autograd.grad(z.exp().sum(), x, create_graph=True)
+    (g * g).sum().backward(inputs=[w])
+    z.sum().backward()
+    return seen, len(unpacked), g, w.grad, b.grad, x.grad, raised(lambda: xp.autograd.grad(z.sum(), x))
+
+
+def written_view_of_one_input(xp):
+    x, w = leaf(xp, 2, 3), leaf(xp, 3)
+    base = x * 2
+    base[0].mul_(w)
+    base.t()[1].add_(w[:2])
+    seen = [xp.autograd.grad((base * base).sum(), t, retain_graph=True)[0] for t in (x, w)]
+    (base * base).sum().backward(inputs=[w])
+    return seen, x.grad, w.grad
+
+
 def several_results(xp):
     x = leaf(xp, 5, 2)
     a, b, c = x.split(2)
@@ -474,6 +497,7 @@ def warnings_given(xp):
         decorated_generators, decorated_twice, hooks_that_do_what_they_must_not, deep_copies, warnings_given,
         linear, diamond, accumulated, two_leaves_of_one_gradient, broadcast, second_derivative, hooks, removed_hook,
         view_and_base, base_written_after_view, constant_becomes_part, copied_in, versions, detached, modes, unused,
+        formulas_of_one_input, written_view_of_one_input,
         only_inputs, several_results, views_before_their_node_is_made, views_of_a_constant, captured_twice, own_function,
         checkpointed, mixed_dtypes, saved_hooks,
         function_with_setup_context, setup_context_of_what_is_written_to, setup_context_is_inherited,
