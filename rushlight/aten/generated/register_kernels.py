@@ -956,18 +956,8 @@ implement("index_put_", CompositeExplicitAutograd=gather_scatter.index_put_)
 implement("_index_put_impl_", CPU=gather_scatter.index_put_, Meta=gather_scatter.index_put_)
 implement("index_select", CPU=gather_scatter.index_select.functional, Meta=gather_scatter.index_select.on_meta)
 implement("index_select.out", CPU=gather_scatter.index_select.out, Meta=gather_scatter.index_select.out)
-implement(
-    "masked_fill.Tensor",
-    CompositeExplicitAutograd=lambda self, mask, value: gather_scatter.masked_fill_(
-        gather_scatter.broadcast_copy(self, mask), mask, value
-    ),
-)
-implement(
-    "masked_fill.Scalar",
-    CompositeExplicitAutograd=lambda self, mask, value: gather_scatter.masked_fill_(
-        gather_scatter.broadcast_copy(self, mask), mask, value
-    ),
-)
+implement("masked_fill.Tensor", CompositeExplicitAutograd=gather_scatter.masked_fill)
+implement("masked_fill.Scalar", CompositeExplicitAutograd=gather_scatter.masked_fill)
 implement("masked_fill_.Tensor", CPU=gather_scatter.masked_fill_, Meta=gather_scatter.masked_fill_)
 implement("masked_fill_.Scalar", CPU=gather_scatter.masked_fill_, Meta=gather_scatter.masked_fill_)
 implement("one_hot", CompositeImplicitAutograd=gather_scatter.one_hot)

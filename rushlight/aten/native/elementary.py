@@ -402,10 +402,12 @@ def hardtanh(self: Tensor, min_val: Scalar, max_val: Scalar, out: Tensor) -> Non
 # Derivatives that are operators of their own. They take the gradient of the result, and the argument or the result ---
 
 
-def backward_kernel(function: Callable, check: Callable | None = None, parameters=0, x_first=False) -> Structured:
+def backward_kernel(
+    function: Callable, check: Callable | None = None, parameters=0, x_first=False, is_like_ufunc=False
+) -> Structured:
     """The `pointwise` kernel of `function(grad, x, *parameters)`. If `x_first` is true, the strides of the result follow those of
     `x`."""
-    kernel = pointwise(function, arithmetic, FLOATS, check, parameters)
+    kernel = pointwise(function, arithmetic, FLOATS, check, parameters, is_like_ufunc=is_like_ufunc)
     if x_first:
         meta = kernel.meta
         kernel.meta = lambda grad_output, self, *given: meta(self, grad_output, *given)
@@ -506,13 +508,15 @@ def check_sides(name: str) -> Callable:
 check_leaky_side, check_elu_side = check_sides("leakyReLu"), check_sides("elu")
 
 
-def leaky_slope(grad: np.ndarray, x: np.ndarray, negative_slope: Scalar, self_is_result: bool) -> np.ndarray:
+def leaky_slope(
+    grad: np.ndarray, x: np.ndarray, negative_slope: Scalar, self_is_result: bool, out: np.ndarray | None = None
+) -> np.ndarray:
     check_leaky_side(grad, x, negative_slope, self_is_result)
     if 0 <= negative_slope <= 1:
         slope = np.maximum((x > 0).astype(grad.dtype), negative_slope)
-        slope *= grad
-        return slope
-    return loops.choose(x > 0, grad, grad * negative_slope)
+    else:
+        slope = np.where(x > 0, grad.dtype.type(1), grad.dtype.type(negative_slope))
+    return np.multiply(slope, grad, slope if out is None else out)
 
 
 def softplus_slope(grad: np.ndarray, x: np.ndarray, beta: Scalar, threshold: Scalar) -> np.ndarray:
@@ -537,7 +541,7 @@ threshold_backward = backward_kernel(where_above, parameters=1, x_first=True)
 gelu_backward = backward_kernel(gelu_slope, lambda grad, x, approximate: check_gelu(x, approximate), parameters=1)
 silu_backward = backward_kernel(silu_slope)
 log_sigmoid_backward = backward_kernel(log_logistic_slope)
-leaky_relu_backward = backward_kernel(leaky_slope, check_leaky_side, parameters=2, x_first=True)
+leaky_relu_backward = backward_kernel(leaky_slope, check_leaky_side, parameters=2, x_first=True, is_like_ufunc=True)
 softplus_backward = backward_kernel(softplus_slope, parameters=2)
 hardtanh_backward = backward_kernel(where_between, parameters=2)
 

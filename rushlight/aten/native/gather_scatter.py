@@ -25,6 +25,7 @@ from rushlight.aten.iterator import (
 )
 from rushlight.aten.native.conversions import to_copy
 from rushlight.aten.native.creation import from_numpy
+from rushlight.aten.native.pointwise import fits_fast_path
 from rushlight.aten.strided import META, Tensor, infer_size, strides_for, wrap_contiguous, wrap_dim, wrap_like
 from rushlight.aten.structured import Output, Structured, allocate, resize_output
 from rushlight.c10 import dispatch
@@ -762,6 +763,24 @@ def masked_fill_(self: Tensor, mask: Tensor, value: Tensor | Scalar) -> Tensor:
         value = value.item() if isinstance(value, Tensor) else value
         np.copyto(self._array, checked_convert(value, self.dtype), where=strided.expand(mask, self.shape)._array)
     return self
+
+
+def masked_fill(self: Tensor, mask: Tensor, value: Tensor | Scalar) -> Tensor:
+    return masked_fill_(broadcast_copy(self, mask), mask, value)
+
+
+@fast_form_of(masked_fill)
+def masked_fill_contiguous(self: Tensor, mask: Tensor, value: Tensor | Scalar) -> Tensor:
+    """`masked_fill` of a contiguous tensor with a number, without a call of `clone` if nothing would see the call."""
+    is_seen = dispatch.observer is not None or local.modes or is_overridden("aten::clone")
+    if is_seen or value.__class__ not in (int, float) or not fits_fast_path(self) or mask.dtype is not bool_:
+        return masked_fill(self, mask, value)
+    is_smaller = mask._sizes != self._sizes and infer_size(self._sizes, mask._sizes) != self._sizes
+    if is_smaller or (self._key_set | mask._key_set) & META or len(self._sizes) == 0:
+        return masked_fill(self, mask, value)
+    array = self._array.copy()
+    np.copyto(array, value, where=mask._array)
+    return wrap_like(array, self)
 
 
 def _triangular(name: str, keep: Callable) -> Structured:

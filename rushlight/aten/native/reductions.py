@@ -490,8 +490,9 @@ def line_maxima(array: np.ndarray, dim: int) -> np.ndarray:
     columns."""
     width = array.shape[-1]
     if dim in (-1, array.ndim - 1) and width <= 64 and width * width <= array.size and fits_row_sums(array):
-        columns = np.ascontiguousarray(array.reshape(-1, array.shape[-1]).T)
-        return np.maximum.reduce(columns, 0).reshape(*array.shape[:-1], 1)
+        is_matrix = array.ndim == 2
+        maxima = np.maximum.reduce((array if is_matrix else array.reshape(-1, width)).T.copy(), 0)
+        return maxima[:, None] if is_matrix else maxima.reshape(*array.shape[:-1], 1)
     return np.maximum.reduce(array, dim, keepdims=True)
 
 
