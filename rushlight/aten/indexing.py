@@ -41,7 +41,12 @@ def getitem(self: Tensor, key) -> Tensor:
                 view = view if part == _WHOLE else _apply_slice(view, dim, part, skip_whole=True)
                 dim += 1
         return functions.alias(self) if view is self else view
-    view, indices = _apply_slicing(self, key)
+    if key is None:
+        return self.unsqueeze(0)
+    if key.__class__ is tuple and _are_indices(key) and len(key) <= len(self._sizes):
+        view, indices = self, [*key]
+    else:
+        view, indices = _apply_slicing(self, key)
     if indices:
         return through_table(functions.index_Tensor_op, (view, indices))
     return functions.alias(self) if view is self else view
@@ -115,6 +120,11 @@ def _apply_slicing(self: Tensor, key) -> tuple[Tensor, list[Tensor | None]]:
         indices += [None] * passed if index is None else [index]
         indexed = indexed or index is not None
     return view, indices if indexed else []
+
+
+def _are_indices(parts: Sequence) -> bool:
+    """Whether each is a tensor that indexes one dimension."""
+    return all([part.__class__ is Tensor and part.dtype is int64 and part._sizes != () for part in parts])
 
 
 def _treat_sequence_as_tuple(key) -> bool:

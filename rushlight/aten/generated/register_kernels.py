@@ -1538,10 +1538,7 @@ implement(
 )
 implement("nonzero", CPU=advanced_indexing.nonzero)
 implement("nonzero.out", CPU=advanced_indexing.nonzero_out)
-implement(
-    "nonzero_numpy",
-    CompositeImplicitAutograd=lambda self: functions.nonzero(self if self.dim() else self.unsqueeze(0)).unbind(1),
-)
+implement("nonzero_numpy", CompositeImplicitAutograd=advanced_indexing.nonzero_numpy)
 implement(
     "scatter_reduce.two", CPU=advanced_indexing.scatter_reduce.functional, Meta=advanced_indexing.scatter_reduce.on_meta
 )

@@ -15,9 +15,14 @@ from rushlight.aten.generated import functions
 from rushlight.aten.iterator import assert_no_internal_overlap, assert_no_partial_overlap, checked_convert
 from rushlight.aten.native import gather_scatter
 from rushlight.aten.native.gather_scatter import _assert_no_overlap, _at_least_1d, _positions, copy_to, in_opmath
-from rushlight.aten.strided import Tensor, infer_size, wrap_contiguous, wrap_dim
+from rushlight.aten.native.views import CPU_TENSOR, CreationMeta, as_view
+from rushlight.aten.strided import Tensor, infer_size, plain_alias, size_of, wrap_contiguous, wrap_dim
 from rushlight.aten.structured import Output, Structured, resize_output
+from rushlight.c10 import dispatch
+from rushlight.c10.dispatch import local
 from rushlight.c10.dtypes import INTEGRAL, Scalar, bool_, int32, int64
+from rushlight.c10.fast_paths import fast_form_of
+from rushlight.library import is_overridden
 
 # Elements that are not 0 ---------------------------------------------------------------------------------------------
 
@@ -28,7 +33,24 @@ def nonzero(self: Tensor) -> Tensor:
     positions = np.atleast_1d(self._array).nonzero()
     count = len(positions[0])
     columns = wrap_contiguous(np.array(positions[: self.dim()], np.int64), int64)
-    return strided.alias(columns, (count, self.dim()), (1, count), 0)
+    return plain_alias(columns, size_of((count, self.dim())), (1, count), 0)
+
+
+def nonzero_numpy(self: Tensor) -> tuple[Tensor, ...]:
+    """The columns of `nonzero`: the indices for each dimension. Source: `TensorAdvancedIndexing.cpp`, `nonzero_numpy`."""
+    return functions.nonzero(self if self.dim() else self.unsqueeze(0)).unbind(1)
+
+
+@fast_form_of(nonzero_numpy)
+def nonzero_columns(self: Tensor) -> tuple[Tensor, ...]:
+    """`nonzero_numpy` without calls of operators if nothing would see the calls."""
+    is_seen = local.modes or dispatch.observer is not None or is_overridden("aten::nonzero", "aten::unbind.int")
+    if is_seen or not self._sizes or self._key_set != CPU_TENSOR or self.requires_grad:
+        return nonzero_numpy(self)
+    rows = nonzero(self)
+    count, sizes = rows._sizes[0], size_of(rows._sizes[:1])
+    columns = [plain_alias(rows, sizes, (1,), dim * count) for dim in range(len(self._sizes))]
+    return tuple([as_view(rows, column, CreationMeta.MULTI_OUTPUT_NODE) for column in columns])
 
 
 def nonzero_out(self: Tensor, out: Tensor) -> Tensor:

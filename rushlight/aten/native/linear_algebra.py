@@ -77,8 +77,8 @@ def set_up_mm(self: Tensor, mat2: Tensor) -> Callable[..., np.ndarray]:
 
 
 def is_blas_matrix(self: Tensor) -> bool:
-    """Whether a BLAS can read it: its rows, or its columns, are in memory one after the other. Then `dot` calls the BLAS as `matmul`
-    does, with fewer checks."""
+    """Whether its rows, or its columns, are in memory one after the other. Then `dot` calls the BLAS as `matmul` does, with fewer
+    checks."""
     return self.dtype in SIMPLE_DTYPES and (self._has_plain_strides or self._strides == (1, self._sizes[0]))
 
 

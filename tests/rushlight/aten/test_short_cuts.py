@@ -62,6 +62,13 @@ PROGRAMS = {
     "parts": parts,
     "attention": attention,
     "ints and slices": lambda xp, x: [x[0, -1], x[:, 2, 1:3], x[1, :, 0], x[0, :, -2:], x[:, :]],
+    "filled": lambda xp, x: [
+        x.masked_fill(x > 0, 2),
+        x.masked_fill(x[:, :1] > 0, float("-inf")),
+        x[0].masked_fill(x > 0, 0.1),
+    ],
+    "where": lambda xp, x: [*xp.where(x > 0), *xp.where(x[0, 0, 0] < 9), *(x[:, 1] < 0).nonzero(as_tuple=True)],
+    "indices": lambda xp, x: [x[None], x[xp.tensor([1, 0])], x[xp.tensor([[1], [0]]), xp.tensor([2, -1])]],
     "flattened": lambda xp, x: [x.flatten(1), x.flatten(0, 1), x.transpose(1, 2).flatten(1), x[0, 0].flatten()],
 }
 
@@ -116,7 +123,7 @@ def calls_of(xp, program):
     return [each for each in calls if "to_copy" not in each and "lift" not in each and "empty" not in each]
 
 
-@pytest.mark.parametrize("name", ["linear", "linear of one row", "heads", "slices", "parts", "attention"])
+@pytest.mark.parametrize("name", ["linear", "linear of one row", "heads", "slices", "parts", "attention", "indices"])
 def test_a_mode_sees_the_operators_that_torchs_mode_sees(name):
     mine, theirs = (calls_of(xp, PROGRAMS[name]) for xp in FRAMEWORKS)
     assert mine == theirs
@@ -171,6 +178,10 @@ WRONG = {
     "sizes that do not fit": lambda xp, x: x.unflatten(2, (4, 2)),
     "a copy onto an expanded tensor": lambda xp, x: x[:1].expand(2, 4, 6).copy_(x),
     "a copy onto itself, shifted": lambda xp, x: x.flatten()[1:].copy_(x.flatten()[:-1]),
+    "a mask of numbers": lambda xp, x: x.masked_fill(x, 0),
+    "a mask of other sizes": lambda xp, x: x.masked_fill(x[:, :3] > 0, 0),
+    "an index too many": lambda xp, x: x[(xp.tensor([0]),) * 4],
+    "an index out of range": lambda xp, x: x[xp.tensor([0]), xp.tensor([4])],
     "a copy of other sizes": lambda xp, x: x[:, :2].copy_(x),
 }
 
