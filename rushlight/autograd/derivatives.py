@@ -12,15 +12,18 @@ from typing import Any, NoReturn
 
 from rushlight.aten.generated import functions
 from rushlight.aten.generated.functions import softplus, where, zeros_like  # noqa: F401
-from rushlight.aten.native import rnn
+from rushlight.aten.native import rnn, views
+from rushlight.aten.native.linear_algebra import is_blas_matrix
 from rushlight.aten.native.losses import MEAN, rows_of_labels
-from rushlight.aten.strided import Tensor, storage_size, wrap_dim
+from rushlight.aten.native.views import as_view, runs_unseen
+from rushlight.aten.strided import Tensor, storage_size, wrap_contiguous, wrap_dim
 from rushlight.autograd.engine import grad as grad_of
 from rushlight.autograd.grad_mode import enable_grad
 from rushlight.autograd.graph import Node, gradient_edge
 from rushlight.autograd.history import set_history
-from rushlight.c10.dispatch import DispatchKey, local
+from rushlight.c10.dispatch import AUTOCAST_KEYS, DispatchKey, local
 from rushlight.c10.dtypes import INT64_MAX, REDUCED_FLOATING, Scalar, dtype, float32  # noqa: F401
+from rushlight.c10.fast_paths import fast_form_of, fastest  # noqa: F401
 from rushlight.c10.memory_formats import contiguous_format  # noqa: F401
 from rushlight.library import OpOverload, through_table
 
@@ -763,6 +766,33 @@ def mm_backward_mat2(grad: Tensor, mat1: Tensor, sizes, strides, alpha: Scalar) 
     if strides[0] == 1 and strides[1] == sizes[0]:
         return maybe_multiply(grad.t().mm(mat1).t(), alpha)
     return maybe_multiply(mat1.t().mm(grad), alpha)
+
+
+@fast_form_of(mm_backward_mat1, "autograd")
+def mat1_gradient_of_arrays(grad: Tensor, mat2: Tensor, sizes, strides, alpha: Scalar) -> Tensor:
+    if alpha != 1 or not can_multiply_unseen(grad, mat2):
+        return mm_backward_mat1(grad, mat2, sizes, strides, alpha)
+    if strides[0] == 1 and strides[1] == sizes[0]:
+        rows = wrap_contiguous(mat2._array.dot(grad._array.T), grad.dtype)
+        return as_view(rows, views.t(rows))
+    return wrap_contiguous(grad._array.dot(mat2._array.T), grad.dtype)
+
+
+@fast_form_of(mm_backward_mat2, "autograd")
+def mat2_gradient_of_arrays(grad: Tensor, mat1: Tensor, sizes, strides, alpha: Scalar) -> Tensor:
+    if alpha != 1 or not can_multiply_unseen(grad, mat1):
+        return mm_backward_mat2(grad, mat1, sizes, strides, alpha)
+    if strides[0] == 1 and strides[1] == sizes[0]:
+        rows = wrap_contiguous(grad._array.T.dot(mat1._array), grad.dtype)
+        return as_view(rows, views.t(rows))
+    return wrap_contiguous(mat1._array.T.dot(grad._array), grad.dtype)
+
+
+def can_multiply_unseen(a: Tensor, b: Tensor) -> bool:
+    """Whether numpy may multiply these matrices, or their transposes, without the calls of `mm` and `t`."""
+    if a.dtype is not b.dtype or not (is_blas_matrix(a) and is_blas_matrix(b)) or 0 in a._sizes or 0 in b._sizes:
+        return False
+    return local.excluded & AUTOCAST_KEYS == AUTOCAST_KEYS and runs_unseen(("aten::mm", "aten::t"), a, b)
 
 
 # Convolution ---------------------------------------------------------------------------------------------------------

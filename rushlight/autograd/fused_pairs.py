@@ -11,6 +11,7 @@ from rushlight.autograd.derivatives import maybe_multiply, mm_backward_mat1
 from rushlight.autograd.generated.variable_type import AddmmBackward0, LogSoftmaxBackward0, NllLossBackward0, TBackward0
 from rushlight.autograd.graph import SavedTensor
 from rushlight.c10.dispatch import INFERENCE_KEYS, TENSOR_KEYS, local
+from rushlight.c10.fast_paths import fastest
 from rushlight.library import is_overridden
 
 Generated = Any  # a node of the generated classes, whose attributes have no types
@@ -54,7 +55,8 @@ def linear(addmm: Generated, t: Generated, grad: Tensor | None) -> tuple[Tensor 
         bias = functions.sum_dim_IntList_op.table[key_set](grad, (0,), False, None)
     if to_input.node is None:
         return bias, None, weight
-    return bias, mm_backward_mat1(grad, addmm.saved_mat2.tensor, addmm.mat1_shape, addmm.mat1_stride, 1), weight
+    to_mat1 = fastest[mm_backward_mat1](grad, addmm.saved_mat2.tensor, addmm.mat1_shape, addmm.mat1_stride, 1)
+    return bias, to_mat1, weight
 
 
 # By the first node: the number of the edge to the next node, the type of that node, and the function of both. The function returns

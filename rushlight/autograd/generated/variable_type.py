@@ -4714,10 +4714,14 @@ class AddmmBackward0(Node):
         mat1 = unpack(node, node.saved_mat1) if edges[2].node else None
         edges = edges_to_compute(node)
         grad_mat1 = (
-            mm_backward_mat1(grad, mat2, node.mat1_shape, node.mat1_stride, node.alpha) if edges[1].node else None
+            fastest[mm_backward_mat1](grad, mat2, node.mat1_shape, node.mat1_stride, node.alpha)
+            if edges[1].node
+            else None
         )
         grad_mat2 = (
-            mm_backward_mat2(grad, mat1, node.mat2_shape, node.mat2_stride, node.alpha) if edges[2].node else None
+            fastest[mm_backward_mat2](grad, mat1, node.mat2_shape, node.mat2_stride, node.alpha)
+            if edges[2].node
+            else None
         )
         grad_self = maybe_multiply(grad, node.beta) if edges[0].node else None
         return (
@@ -4838,8 +4842,12 @@ class MmBackward0(Node):
         mat2 = unpack(node, node.saved_mat2) if edges[0].node else None
         self = unpack(node, node.saved_self) if edges[1].node else None
         edges = edges_to_compute(node)
-        grad_mat2 = mm_backward_mat2(grad, self, node.mat2_shape, node.mat2_stride, 1) if edges[1].node else None
-        grad_self = mm_backward_mat1(grad, mat2, node.self_shape, node.self_stride, 1) if edges[0].node else None
+        grad_mat2 = (
+            fastest[mm_backward_mat2](grad, self, node.mat2_shape, node.mat2_stride, 1) if edges[1].node else None
+        )
+        grad_self = (
+            fastest[mm_backward_mat1](grad, mat2, node.self_shape, node.self_stride, 1) if edges[0].node else None
+        )
         return (
             grad_self,
             grad_mat2,
