@@ -342,14 +342,14 @@ def grad_accumulator(leaf: Tensor) -> AccumulateGrad | None:
     """The only `AccumulateGrad` of a leaf. It lives while a graph holds it. A leaf that requires grad only because it is a view
     of a tensor that does, made in `no_grad`, has none, and neither has a tensor that does not require grad.
     Source: `torch/csrc/autograd/variable.cpp`, `grad_accumulator`."""
-    if leaf._autograd is None or not leaf._autograd.requires_grad:
+    meta = leaf._autograd
+    if meta is None or not meta.requires_grad:
         return None
-    accumulator = leaf._autograd.accumulator
-    node = None if accumulator is None else accumulator()
+    node = None if meta.accumulator is None else meta.accumulator()
     if node is None:
         node = AccumulateGrad(leaf)
-        node.tensor_pre_hooks = leaf._autograd.hooks
-        leaf._autograd.accumulator = weakref.ref(node)
+        node.tensor_pre_hooks = meta.hooks
+        meta.accumulator = weakref.ref(node)
     return node
 
 

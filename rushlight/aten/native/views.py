@@ -136,7 +136,7 @@ def as_view(base: Tensor, view: Tensor, creation_meta: CreationMeta = DEFAULT) -
     if view is not base and storage is base._storage and view._key_set & AD_INPLACE_OR_VIEW:
         view._base = base if base._base is None else base._base
         view._view_version = storage.version
-        if local.inference or not local.grad_enabled:
+        if not local.grad_enabled or local.inference:
             creation_meta = INFERENCE_MODE if local.inference else NO_GRAD_MODE
         before = base._creation_meta
         if before and (not creation_meta or before is INFERENCE_MODE):
