@@ -19,7 +19,7 @@ from rushlight.aten.generated import functions
 from rushlight.aten.iterator import cached, checked_convert
 from rushlight.aten.native.pointwise import SIMPLE_DTYPES, fits_fast_path, widened
 from rushlight.aten.native.reductions import Dims, accumulate_dtype, axes, reduced_sizes
-from rushlight.aten.native.views import as_view, is_watched, runs_unseen
+from rushlight.aten.native.views import as_view, call_view, is_watched, runs_unseen
 from rushlight.aten.strided import Tensor, infer_size, plain_alias, plain_strides, wrap_dim, wrap_plain
 from rushlight.aten.structured import Output, Structured, allocate, planned_by_value, resize_output, write_out
 from rushlight.c10.dispatch import local
@@ -791,10 +791,10 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     if dim == 2:
         return functions.addmm(bias, input, weight.t())
     is_row = bias.dim() == 1 or functions.squeeze(bias).dim() == 1
-    if is_row and bias.is_contiguous() and input.is_contiguous():
+    if is_row and all([x._has_plain_strides or x.is_contiguous() for x in (bias, input)]):
         *batch, features = input.shape
-        result = functions.addmm(bias, input.view(math.prod(batch), features), weight.t())
-        return result.view([*batch, result.size(1)])
+        result = functions.addmm(bias, call_view(input, (math.prod(batch), features)), weight.t())
+        return call_view(result, (*batch, result.size(1)))
     result = functions.matmul(input, weight.t())
     return functions.add(result, bias) if local.modes else result.add_(bias)
 

@@ -146,6 +146,11 @@ def as_view(base: Tensor, view: Tensor, creation_meta: CreationMeta = DEFAULT) -
     return view
 
 
+def call_view(self: Tensor, sizes: tuple[int, ...]) -> Tensor:
+    """`self.view(sizes)`, without the search for the overload."""
+    return functions.view_op.table[(self._key_set | local.included) & ~local.excluded](self, sizes)
+
+
 def reshape(self: Tensor, shape: Sequence[int]) -> Tensor:
     """`strided.reshape`. If autograd or a mode records, `reshape` calls the operators that it is composed of.
     Source: `aten/src/ATen/native/TensorShape.cpp`, `reshape_symint`."""
@@ -153,8 +158,8 @@ def reshape(self: Tensor, shape: Sequence[int]) -> Tensor:
         return as_view(self, _reshape(self, tuple(shape)))
     sizes, strides = _reshaped(self._sizes, self._strides, tuple(shape))
     if strides is not None:
-        whole = local.modes or self._key_set & PYTHON or self.is_contiguous()
-        return self.view(tuple(shape)) if whole else functions._reshape_alias(self, sizes, strides)
+        whole = self._has_plain_strides or local.modes or self._key_set & PYTHON or self.is_contiguous()
+        return call_view(self, tuple(shape)) if whole else functions._reshape_alias(self, sizes, strides)
     return functions._unsafe_view(functions.clone(self, memory_format=contiguous_format), sizes)
 
 
@@ -283,7 +288,7 @@ def unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     if not sizes:
         raise RuntimeError("unflatten: sizes must be non-empty")
     sizes = _unflattened(self._sizes, dim, tuple(map(index, sizes)))
-    return functions.view_op.table[(self._key_set | local.included) & ~local.excluded](self, sizes)
+    return call_view(self, sizes)
 
 
 @cached
