@@ -46,11 +46,11 @@ def card(verdict: Verdict, worth: float | None = None, tally: str = "") -> str:
     style = "display:flex;flex-wrap:wrap;align-items:center;column-gap:12px;margin:4px 0;font-size:90%"
     body += f'<div style="{style}">{figures}</div>' if figures else ""
     rows = dict(verdict.rows())
-    for name in ("why", "note", "case"):
-        body += "".join(_block(*row) for row in verdict.rows() if row[0] == name)
+    body += "".join(_block(name, rows[name]) for name in ("why", "case") if name in rows)
     body += _results(verdict, rows)
     below = ("hint",) if _is_in_the_results(verdict) else ("differs", "hint")
     body += "".join(_block(name, rows[name]) for name in below if name in rows)
+    body += "".join(_block(*row) for row in verdict.rows() if row[0] == "note")
     rows |= {"program": verdict.program} if "program" in rows else {}  # folded, so all of it
     rows |= {"in torch": verdict.oracle} if "in torch" in rows else {}
     body += "".join(_folded(name, rows[name]) for name in ("program", "in torch", "replay") if name in rows)

@@ -103,9 +103,14 @@ class Disagreement:
         mine = {path for name in names for path in _mentions(self.mine, name)}
         return bool(mine) and mine <= {path for name in names for path in _mentions(self.theirs, name)}
 
+    @property
+    def kind(self) -> tuple[bool, bool]:
+        """A key that sorts the kinds of disagreements: only the student's side raises, torch has a result, torch raises."""
+        return not self.raises, is_error(self.theirs)
+
     def order(self) -> tuple:
         """A key that sorts the disagreements, the simplest to a person first."""
-        return not self.raises, complexity(self.case), len(key_of(self.case))
+        return self.kind, complexity(self.case), len(key_of(self.case))
 
 
 def _mentions(tree: Tree, name: str, path: tuple = ()) -> Iterator[tuple]:
@@ -325,8 +330,7 @@ class Judge:
         return verdict
 
     def _shrink(self, check: Check, first: Disagreement, known: Known, ask: Ask) -> Disagreement:
-        """Return the simplest disagreement that comes up in the time allowed. If only the student's side raises in the `first`
-        one, then also in the result.
+        """Return the simplest disagreement that comes up in the time allowed, of the kind of the `first` one, or of a plainer kind.
 
         Hypothesis only proposes cases. Each one that subject and torch have answered is in `known`, and the result is the minimum
         of `known`, in an order for persons (`Disagreement.order`). So the result is never worse than `first`, wherever the search
@@ -346,7 +350,7 @@ class Judge:
                     raise ShrinkTimeout from None
                 known[key] = _compare(candidate, mine, self.answer(check, candidate))
             disagreement = known[key]
-            return disagreement is not None and disagreement.raises >= first.raises
+            return disagreement is not None and disagreement.kind <= first.kind
 
         with suppress(ShrinkTimeout):
             self.source.search(check, differs)

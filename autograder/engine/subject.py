@@ -87,7 +87,10 @@ def answer(name: str, cases: list[dict], begin: Callable[[], None] = lambda: Non
     empty slot is not attempted."""
     check = find(name)
     if not is_milestone(name) and not is_filled(function_of(check.exercise)):
-        missing = NotAttempted("its body is still to be written, or its cell has not been run")
+        missing = NotAttempted(
+            "its body is still to be written, or its cell has not been run: "
+            "write the body in the place of `raise NotImplementedError()`, run the cell, and check again"
+        )
         return [error_tree(missing)] * len(cases)
     changed: list[str] = []
     watching = contextlib.nullcontext()

@@ -117,11 +117,9 @@ class Verdict:
 
     def rows(self) -> list[tuple[str, str]]:
         """The rows of the table below its headline. Their names are English."""
-        rows = [(phrase("note"), speak(note)) for note in self.notes]
-        if self.drawn_for:
-            rows.insert(0, (phrase("note"), speak("the programs are those of {name}", name=self.drawn_for)))
+        rows: list[tuple[str, str]] = []
         if self.message and self.outcome not in (DISAGREED, NEEDS_TORCH) and not self.was_examined:
-            rows.insert(0, (phrase("why"), speak(self.message)))
+            rows = [(phrase("why"), speak(self.message))]
         if self.case is not None:
             name = short_name(self.check).partition(".")[0]
             rows += [(phrase("case"), self.listing or describe(self.case))]
@@ -135,6 +133,9 @@ class Verdict:
             rows += [(phrase("raised"), speak(self.raised) + frames)] if self.raised else []
             rows += [(phrase("differs"), speak(self.message))] if self.outcome == DISAGREED else []
             rows += [(phrase("hint"), speak(self.hint))] if self.hint else []
+        notes = [speak("the programs are those of {name}", name=self.drawn_for)] if self.drawn_for else []
+        rows += [(phrase("note"), note) for note in [*notes, *map(speak, self.notes)]]  # below what they are about
+        if self.case is not None:
             rows += [(phrase("replay"), self.replay())] if len(self.replay()) < LONGEST_REPLAY else []
         if sum(text.count("\n") for _, text in rows) > MANY_LINES:  # the difference and the hint, then the long case
             rows.sort(key=lambda row: row[0] in ("case", "program", "in torch"))

@@ -849,6 +849,13 @@ def test_a_verdict_shows_a_long_case_after_the_difference_and_the_hint():
     assert names("line\n" * 100) == ["yours", "torch's", "differs", "hint", "replay", "case", "program"]
 
 
+def test_the_smallest_case_is_one_in_which_torch_has_a_result_if_there_is_one():
+    refused = {"error": ["RuntimeError"], "message": "dims"}
+    plain, early = judging.Disagreement({"sizes": [20, 30, 40]}, 1, 2), judging.Disagreement({"sizes": []}, 1, refused)
+    assert min(early, plain, key=judging.Disagreement.order) is plain
+    assert judging.Disagreement({"sizes": [20, 30, 40]}, refused, 2).order() < plain.order()
+
+
 LATER = """
 import os
 import torch
