@@ -316,10 +316,11 @@ def _standing(verdict: Verdict) -> list:
             left = {exercise_of(check) for check in worth if check not in done and not is_milestone(check)}
             whole = len({*pieces})
             points = points_of(sum(worth[check] for check in done), lab.all_points)
-            said = speak(
-                "lab {number} in this session: {count} of {whole} exercises · {points}",
-                **{"number": lab.number, "count": whole - len(left), "whole": whole, "points": points},
-            )
+            counts = {"number": lab.number, "count": whole - len(left), "whole": whole, "points": points}
+            if sys.platform == "emscripten":  # a page keeps what has passed
+                said = speak("lab {number}: {count} of {whole} exercises · {points}", **counts)
+            else:
+                said = speak("lab {number} in this session: {count} of {whole} exercises · {points}", **counts)
             return [worth[name], said]
     return []
 

@@ -16,8 +16,8 @@ import sys
 import time
 import traceback
 import zipfile
-from collections.abc import Callable
-from contextlib import redirect_stderr, redirect_stdout
+from collections.abc import Callable, Iterable
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from importlib.machinery import ModuleSpec
 from importlib.util import MAGIC_NUMBER, find_spec
 from pathlib import Path
@@ -57,11 +57,15 @@ class Tab:
         vars(shown).update(display=self.display)
         sys.modules |= {"IPython": shell, "IPython.display": shown}
 
-    def run(self, name: str, source: str, exercise: str = "") -> bool:
+    def run(self, name: str, source: str, exercise: str = "", passed: Iterable[str] | None = ()) -> bool:
         """Run a cell, and show the value of its last line. Returns whether it has ended without an error.
 
-        The cell of an `exercise` first takes the function of an earlier run out, so that a check decides about this text.
+        The cell of an `exercise` first takes the function of an earlier run out, so that a check decides about this text. `passed`
+        are the checks that have passed with the functions of now: the page knows this from one visit to the next.
         """
+        for check in passed or ():
+            with suppress(LookupError, ImportError):  # of another version of the course
+                kernel.count_as_passed(check)
         sys.modules["__main__"] = self.namespace  # a page may have several, each with names of its own
         if exercise:
             unplug(function_of(exercise))
@@ -90,12 +94,6 @@ class Tab:
             value = compile(ast.Expression(last.value), file, "eval", dont_inherit=True)
             return eval(value, vars(self.namespace))
         return None
-
-    def plug_in(self, name: str, source: str, check: str) -> bool:
-        """Run an exercise's cell whose check has passed in an earlier Python of this page. Returns whether it ran."""
-        if ran := self.run(name, source):
-            kernel.count_as_passed(check)
-        return ran
 
     def display(self, *values: Any, raw: bool = False, metadata: dict | None = None) -> None:
         """IPython's `display`: show each of the values now."""

@@ -1,28 +1,21 @@
-// An editor for the Python of a cell: CodeMirror, in the colours of the page.
+// An editor for the Python of a cell: CodeMirror, which looks as the block of code in whose place it is, with the numbers of the lines.
 
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "./codemirror/commands.js";
 import { python } from "./codemirror/lang-python.js";
-import { bracketMatching, HighlightStyle, indentOnInput, indentUnit, syntaxHighlighting } from "./codemirror/language.js";
-import { tags } from "./codemirror/lezer-highlight.js";
+import { bracketMatching, indentOnInput, indentUnit } from "./codemirror/language.js";
 import { EditorState } from "./codemirror/state.js";
-import { drawSelection, EditorView, keymap } from "./codemirror/view.js";
+import { Decoration, drawSelection, EditorView, keymap, lineNumbers } from "./codemirror/view.js";
 
-const colour = (name) => `var(--md-code-hl-${name}-color)`;
-const COLOURS = HighlightStyle.define([
-  { tag: [tags.keyword, tags.operatorKeyword, tags.controlKeyword, tags.definitionKeyword, tags.moduleKeyword], color: colour("keyword") },
-  { tag: [tags.string, tags.special(tags.string)], color: colour("string") },
-  { tag: tags.number, color: colour("number") },
-  { tag: [tags.bool, tags.null], color: colour("constant") },
-  { tag: tags.comment, color: colour("comment") },
-  { tag: [tags.function(tags.definition(tags.variableName)), tags.className, tags.meta], color: colour("function") },
-]);
 const COVERED = 110; // pixels of a window's top that its header and the bar of points cover
+const NARROW = matchMedia("(max-width: 44.9375em)");
 const THEME = EditorView.theme({
-  "&": { background: "var(--md-code-bg-color)", color: "var(--md-code-fg-color)" },
+  "&": { fontSize: "0.8em", background: "var(--md-code-bg-color)", color: "var(--md-code-fg-color)" },
   "&.cm-focused": { outline: "0.1rem solid var(--focus)" },
-  ".cm-scroller": { fontFamily: "var(--md-code-font-family)", fontSize: "0.68rem", lineHeight: "1.5" },
-  ".cm-content": { padding: "0.6rem 0", caretColor: "var(--md-code-fg-color)" },
-  ".cm-line": { padding: "0 1rem" },
+  ".cm-scroller": { fontFamily: "var(--md-code-font-family)", lineHeight: "1.5" },
+  ".cm-content": { padding: "0.772em 0", caretColor: "var(--md-code-fg-color)" },
+  ".cm-line": { padding: "0 1.176em 0 0.6em" },
+  ".cm-gutters": { border: "0", background: "none", color: "var(--md-default-fg-color--light)" },
+  ".cm-lineNumbers .cm-gutterElement": { minWidth: "2.2em", padding: "0" },
   ".cm-cursor": { borderLeftColor: "var(--md-code-fg-color)" },
   "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": {
     background: "color-mix(in srgb, var(--md-accent-fg-color) 30%, transparent)",
@@ -30,9 +23,11 @@ const THEME = EditorView.theme({
   ".cm-matchingBracket": { background: "none !important", outline: "0.05rem solid currentColor" },
 });
 
-// Put an editor in the place of an element. `changed(text)` is called after each change, and `run()` for Shift+Enter.
-export function edit(element, { text, label, changed, run }) {
+// Put an editor in the place of an element. `parts(text)` gives the classes of a text's parts, as [start, end, class]. `changed(text)` is
+// called after each change, and `run()` for Shift+Enter.
+export function edit(element, { text, label, parts, changed, run }) {
   const act = () => (run(), true);
+  const marks = ({ doc }) => Decoration.set(parts(doc.toString()).map(([start, end, kind]) => Decoration.mark({ class: kind }).range(start, end)));
   const view = new EditorView({
     state: EditorState.create({
       doc: text,
@@ -43,7 +38,9 @@ export function edit(element, { text, label, changed, run }) {
         indentUnit.of("    "),
         bracketMatching(),
         python(),
-        syntaxHighlighting(COLOURS),
+        lineNumbers(),
+        EditorView.decorations.compute(["doc"], marks),
+        NARROW.matches ? EditorView.lineWrapping : [],
         THEME,
         EditorView.scrollMargins.of(() => ({ top: COVERED })),
         EditorView.contentAttributes.of({ "aria-label": label }),

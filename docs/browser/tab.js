@@ -27,24 +27,31 @@ const make = (tag, { text, ...given } = {}, ...inside) => {
   return element;
 };
 
-// A text of Python in the colours that the page gives to code.
+// A text of Python in the colours that the page gives to code: the classes are those of Pygments.
 const COLOURED = new RegExp(
   [
-    /(?<s1>"""[^]*?"""|'''[^]*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|(?<c1>#.*)/,
-    /(?<nd>^[ \t]*@[\w.]+)|(?<nf>(?<=\b(?:def|class)\s+)\w+)|(?<mi>\b\d[\w.]*)|(?<kc>\b(?:False|None|True)\b)/,
-    /(?<k>\b(?:and|as|assert|async|await|break|class|continue|def|del|elif|else|except|finally|for|from|global|if|import|in|is|lambda|nonlocal|not|or|pass|raise|return|try|while|with|yield)\b)/,
+    /(?<sd>(?<=^[ \t]*)(?:"""[^]*?"""|'''[^]*?'''))|(?<s1>"""[^]*?"""|'''[^]*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|(?<c1>#.*)/,
+    /(?<nd>(?<=^[ \t]*)@[\w.]+)|(?<nf>(?<=\b(?:def|class)\s+)\w+)|(?<mi>\b\d(?:[eE][-+]\d|[\w.])*)|(?<kc>\b(?:False|None|True)\b)/,
+    /(?<nn>(?<=^[ \t]*(?:from|import)[ \t]+)[\w.]+|(?<=^[ \t]*import[ \t]+[\w.]+[ \t]+as[ \t]+)\w+)|(?<ow>\b(?:and|in|is|not|or)\b)/,
+    /(?<k>\b(?:as|assert|async|await|break|class|continue|def|del|elif|else|except|finally|for|from|global|if|import|lambda|nonlocal|pass|raise|return|try|while|with|yield)\b)/,
+    /(?<bp>(?<!\.)\b(?:self|cls|Ellipsis|NotImplemented)\b)|(?<ne>(?<!\.)\b(?:[A-Z]\w*(?:Error|Exception|Warning|Interrupt|Exit)|Exception|StopIteration)\b)/,
+    /(?<nb>(?<!\.)\b(?:abs|all|any|bin|bool|bytearray|bytes|callable|chr|classmethod|complex|dict|dir|divmod|enumerate|eval|filter|float|format|frozenset|getattr|globals|hasattr|hash|hex|id|input|int|isinstance|issubclass|iter|len|list|locals|map|max|min|next|object|oct|open|ord|pow|print|property|range|repr|reversed|round|set|setattr|slice|sorted|staticmethod|str|sum|super|tuple|type|vars|zip)\b)/,
+    /(?<n>\w+)|(?<p>[()[\]{}:,;]+)|(?<o>[-!~+/*%=<>&^|.@]+)/,
   ].map(({ source }) => source).join("|"),
   "gm",
 );
 
+// The coloured parts of a text, as [start, end, class].
+const parts = (text) => Array.from(text.matchAll(COLOURED), ({ 0: part, index, groups }) => [index, index + part.length, Object.keys(groups).find((kind) => groups[kind])]);
+
 function* coloured(text) {
-  let end = 0;
-  for (const { 0: part, index, groups } of text.matchAll(COLOURED)) {
-    yield text.slice(end, index);
-    yield make("span", { class: Object.keys(groups).find((kind) => groups[kind]), text: part });
-    end = index + part.length;
+  let last = 0;
+  for (const [start, end, kind] of parts(text)) {
+    yield text.slice(last, start);
+    yield make("span", { class: kind, text: text.slice(start, end) });
+    last = end;
   }
-  yield text.slice(end);
+  yield text.slice(last);
 }
 
 // What the browser keeps ----------------------------------------------------------------------------------------------
@@ -93,13 +100,14 @@ class Kept {
 const kept = new Kept(page.key ?? page.lab, () => page.notebook && { points: earned(), of: page.points });
 const ofLabs = Object.fromEntries(Object.entries(page.labs ?? {}).map(([lab, about]) => [lab, new Kept(lab, () => pointsOf(lab, about))]));
 
-// The points of a lab some of whose cells are on this page: of the others, what its own page has kept.
+// The points of a lab some of whose cells are on this page.
 function pointsOf(lab, { points, of }) {
-  const { passed } = ofLabs[lab];
-  const counts = (check) => cells.filter((cell) => cell.check === check).every(passes);
-  const found = Object.keys(passed).filter((check) => check in points && counts(check));
+  const found = passedIn(ofLabs[lab]).filter((check) => check in points);
   return { points: found.reduce((sum, check) => sum + points[check], 0), of };
 }
+
+// The checks that have passed, with the reader's texts of now. Of cells that are not on this page, what their own page has kept.
+const passedIn = ({ passed }) => Object.keys(passed).filter((check) => cells.filter((cell) => cell.check === check).every(passes));
 
 // Python --------------------------------------------------------------------------------------------------------------
 
@@ -144,7 +152,7 @@ const python = {
   },
 
   // Run a text as a cell. Resolves to whether it ended without an error.
-  run(cell, text, show, check) {
+  run(cell, text, show) {
     return new Promise((resolve) => {
       const number = ++this.number;
       const seconds = LIMIT[cell.kind];
@@ -164,8 +172,8 @@ const python = {
         resolve(ok);
       };
       this.waiting = { number, show, finish, within };
-      const message = { number, name: cell.name, source: text, check, exercise: cell.kind === "exercise" ? cell.exercise : "", apart: cell.lab };
-      this.worker.postMessage(check ? { plug: message } : { run: message });
+      const passed = cell.kind === "check" && !page.next ? passedIn(cell.kept) : []; // so that both count the same points
+      this.worker.postMessage({ run: { number, name: cell.name, source: text, passed, exercise: cell.kind === "exercise" ? cell.exercise : "", apart: cell.lab } });
     });
   },
 
@@ -193,7 +201,7 @@ async function plugInAgain() {
   if (page.before) await python.run({ kind: "plain", name: "before" }, page.before, () => {});
   for (const cell of cells) {
     const check = cell.checked?.check;
-    if (check && !cell.lab && kept.passed[check] === cell.text) await runNeeded(cell), await runOne(cell, check);
+    if (check && !cell.lab && kept.passed[check] === cell.text) await runNeeded(cell), await runOne(cell, () => {});
   }
 }
 
@@ -208,7 +216,7 @@ class Cell {
     this.name = `cell ${id}`;
     this.outside = block.closest("details.folded") ?? block; // code that only draws is folded away
     this.outputs = make("div", { class: "outputs", "aria-live": "polite" });
-    this.waiting = make("p", { class: "notes", "aria-live": "off" }); // what the cell waits for
+    this.waiting = make("p", { class: "notes", "aria-hidden": true }); // what the cell waits for, which the bar says too
     this.editor = null;
     this.judged = null; // of a check, the text of the exercise whose verdict is shown
   }
@@ -231,7 +239,7 @@ class Cell {
     if (this.lent !== undefined) return void (this.lent = text);
     if (text === this.own) delete this.kept.answers[this.id];
     else this.kept.answers[this.id] = text;
-    if (this.again) this.again.hidden = text === this.own;
+    this.offerAgain();
     this.kept.write();
   }
 
@@ -250,7 +258,7 @@ class Cell {
 
   // Put the text into the page.
   display() {
-    if (this.again) this.again.hidden = this.lent !== undefined || this.text === this.own;
+    this.offerAgain();
     if (this.editor) this.editor.replace(this.text);
     else this.code.replaceChildren(...coloured(this.text));
   }
@@ -275,14 +283,14 @@ class Cell {
     if (this.kind !== "check") {
       button(words("Run"), () => press(this));
       button(words("Edit"), () => this.edit());
-      this.open = buttons.at(-1);
-      button(words("Start again"), () => this.change(this.own), { hidden: this.text === this.own });
+      button("", () => this.startAgain());
       this.again = buttons.at(-1);
+      this.offerAgain();
     }
     const what = this.check ?? this.exercise ?? this.own.split("\n", 1)[0];
     for (const each of buttons) each.setAttribute("aria-label", `${each.textContent}: ${what}`);
     this.buttons = make("div", { class: page.notebook || this.checked ? "buttons" : "buttons quiet", role: "group", "aria-label": what }, ...buttons);
-    if (this.lacks) this.outputs.append(make("p", { class: "notes", text: words("This check does not run in the page: {}.", this.lacks) }));
+    if (this.lacks && !isSaid(this)) this.outputs.append(make("p", { class: "notes", text: words("This check does not run in the page: {}.", this.lacks) }));
     let next = this.outside.nextElementSibling;
     while (next?.matches(".output, .figure, .verdict")) {
       const stored = next;
@@ -307,10 +315,10 @@ class Cell {
       this.editor ??= edit(this.block.querySelector("pre"), {
         text: this.text,
         label: `${this.exercise ?? this.name}. ${HINT}`,
+        parts,
         changed: (text) => text !== this.text && (this.text = text),
         run: () => press(this.checked?.lacks ? this : (this.checked ?? this)),
       });
-      this.open.hidden = true;
     }
     this.editor.focus();
   }
@@ -320,6 +328,22 @@ class Cell {
     this.lent = undefined;
     this.text = text;
     this.display();
+  }
+
+  // Put the page's own text in the place of the reader's, or the reader's back.
+  startAgain() {
+    const { replaced, text } = this;
+    this.change(replaced ?? this.own);
+    this.offerAgain(replaced ?? text);
+  }
+
+  // The button that starts again. Until the next change it brings back the text that it `replaced`.
+  offerAgain(replaced) {
+    this.replaced = this.text === this.own ? replaced : undefined;
+    if (!this.again) return;
+    this.again.textContent = this.replaced ? words("Undo") : words("Start again");
+    this.again.setAttribute("aria-label", `${this.again.textContent}: ${this.exercise ?? this.own.split("\n", 1)[0]}`);
+    this.again.hidden = this.lent !== undefined || (this.text === this.own && !this.replaced);
   }
 
   // Of a check: say whether what is shown is the verdict on the text of now. Of one that passed before, show this.
@@ -349,7 +373,7 @@ class Cell {
   clear() {
     this.outputs.style.minHeight = `${this.outputs.offsetHeight}px`;
     this.outputs.replaceChildren(...[this.waiting].filter((each) => each.isConnected));
-    this.judged = this.said = null;
+    this.judged = this.said = this.raised = null;
   }
 
   // Say in the place of the outputs what the cell waits for, or that it no longer waits.
@@ -363,11 +387,26 @@ class Cell {
     this.outputs.style.minHeight = "";
   }
 
+  // The verdict of a check if this text of its exercise has raised an error, which is shown.
+  fail(text) {
+    const { raised, outputs } = this.exercise;
+    if (!raised) return; // it was stopped
+    const error = `${raised.ename}: ${raised.evalue}`.replace(/ \(<.*>, (line \d+)\)$/, ", $1");
+    const head = words("your code does not run: {}", error);
+    this.judged = text;
+    this.said = [`✗ ${this.check}: ${head}`, ...raised.traceback].join("\n");
+    this.outputs.append(make("div", { class: "rich failed" }, make("b", { text: "✗" }), ` ${this.check}: ${head}`), ...outputs.querySelectorAll(".output"), ...(page.notebook ? onward(this) : []));
+  }
+
   show(output) {
+    if (output.ename) this.raised = output;
     if (output.data?.["text/html"]) this.said = output.data["text/plain"]; // a verdict as text
     this.outputs.append(shown(output, this.outputs.lastElementChild) ?? "");
   }
 }
+
+// Whether another check of the same exercise, above, says already why it does not run here.
+const isSaid = (cell) => cells.slice(0, cells.indexOf(cell)).some(({ of, lacks }) => of && of === cell.of && lacks === cell.lacks);
 
 // What a page shows of an output. A text that goes on goes into the `last` box.
 function shown(output, last) {
@@ -438,7 +477,7 @@ async function press(cell) {
     tell();
     const first = cell.kind === "check" && cell.exercise;
     for (const other of cells) if (first && other.exercise === first && !other.lacks) other.clear();
-    if (first && !(await runFresh(first))) return first.outputs.scrollIntoView({ block: "nearest" });
+    if (first && !(await runFresh(first))) return cell.fail(first.text), cell.outputs.scrollIntoView({ block: "nearest" });
     const text = first ? python.ran.get(first.id) : "";
     const ok = await runFresh(cell);
     if (cell.kind === "check") {
@@ -525,11 +564,10 @@ async function runFresh(cell) {
   return runOne(cell);
 }
 
-async function runOne(cell, passed) {
+async function runOne(cell, show = (output) => cell.show(output)) {
   cell.clear();
-  const show = passed ? () => {} : (output) => cell.show(output);
   const text = cell.text;
-  const ok = await python.run(cell, text, show, passed);
+  const ok = await python.run(cell, text, show);
   if (ok) python.ran.set(cell.id, text);
   return ok;
 }

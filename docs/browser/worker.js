@@ -1,7 +1,7 @@
 // The Python of a page: a worker that loads Pyodide and rushlight when it is first asked, and runs cells.
 //
-// Messages to it: {start: {labs, gpt, version}}, the labs as [name, notebook], {run: {number, name, source, exercise, given, apart}} and
-// {plug: {number, name, source, check}}. A cell finds `given`, if there is one, as a variable.
+// Messages to it: {start: {labs, gpt, version}}, the labs as [name, notebook], and {run: {number, name, source, exercise, passed, given,
+// apart}}. A cell finds `given`, if there is one, as a variable. `passed` are the checks whose pieces are plugged in.
 // Cells with the same `apart` have names of their own.
 // Messages from it: {loading: what} before each part that is loaded, {fetched: bytes} so far, {ready}, {number, output} for each
 // output of a cell, {number, done: ok} at its end, and {failed: message} if the parts cannot be loaded.
@@ -33,7 +33,7 @@ self.onmessage = ({ data }) => {
 
 async function answer(message) {
   if (message.start) await start(message.start);
-  else if (message.run || message.plug) await run(message.run ?? message.plug);
+  else if (message.run) await run(message.run);
 }
 
 async function start({ labs = [], gpt, version, language }) {
@@ -114,9 +114,9 @@ async function run(cell) {
   if (cell.given) tab.namespace.given = python.toPy(cell.given);
   if (cell.apart) apart[cell.apart] ??= python.pyimport("autograder.notebook.tab").Tab(python.globals.get("show"));
   const here = cell.apart ? apart[cell.apart] : tab;
-  const ok = cell.check ? here.plug_in(cell.name, cell.source, cell.check) : here.run(cell.name, cell.source, cell.exercise);
+  const ok = here.run(cell.name, cell.source, cell.exercise, cell.passed);
   self.postMessage({ number, done: ok });
-  if (keep && self.caches && !cell.check) {
+  if (keep && self.caches) {
     const now = keep;
     keep = null;
     setTimeout(() => (queue = queue.then(now).catch(() => {})), QUIET); // it is only for the next visit

@@ -28,6 +28,14 @@ TOLD = """cell => {
     window.told = [];
     new MutationObserver(() => window.told.push(place.innerText)).observe(place, { childList: true, subtree: true });
 }"""
+LOOK = """place => {
+    const texts = document.createTreeWalker(document.querySelector(place), NodeFilter.SHOW_TEXT), looks = [];
+    for (let text; (text = texts.nextNode()); ) {
+        const { color, font } = getComputedStyle(text.parentElement);
+        for (const letter of text.data) if (letter.trim()) looks.push([letter, color, font]);
+    }
+    return looks;
+}"""
 IDLE = "!document.querySelector('.tab-bar.busy')"
 
 
@@ -81,9 +89,14 @@ def test_a_lab_is_done_in_its_page_and_downloaded_as_a_notebook(lab, tmp_path):
     press(lab, STRIDES, "Run")
     press(lab, STRIDES)
     assert "all 93 cases agree with torch" in card(lab, STRIDES) and tally(lab) == of(2, ALL)
+    press(lab, STRIDES, "Run")
+    answer(lab, OFFSET, SHORT.replace("    return", "  return ("))
+    press(lab, OFFSET)
+    said = "✗ aten.strided.element_offset: your code does not run: SyntaxError: '(' was never closed, line 3"
+    assert said in card(lab, OFFSET) and "Copy as text" in card(lab, OFFSET)
     answer(lab, OFFSET, SHORT)
     press(lab, OFFSET)
-    assert f"2 of {EXERCISES} exercises" in card(lab, OFFSET) and tally(lab) == of(4, ALL)
+    assert f"2 of {EXERCISES} exercises · {of(4, ALL)}" in card(lab, OFFSET) and tally(lab) == of(4, ALL)
 
     with lab.expect_download() as download:
         lab.get_by_role("button", name="Download").click()
@@ -141,6 +154,34 @@ def test_a_piece_that_passed_has_its_mark_and_points_on_a_later_visit(lab):
     assert lab.locator(f'[data-cell="{STRIDES}"] .k').first.inner_text() == "def"
     answer(lab, STRIDES, WRONG)
     assert "Press Check for the verdict on this code." in card(lab, STRIDES) and tally(lab) == of(0, ALL)
+
+
+@pytest.mark.sweep  # an editor starts Python
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_an_editor_looks_as_the_code_in_whose_place_it_is_with_numbers_of_lines(lab, scheme):
+    lab.emulate_media(color_scheme=scheme)
+    place = f'[data-cell="{STRIDES}"]'
+    shown, height = lab.evaluate(LOOK, f"{place} pre > code"), lab.locator(place).bounding_box()["height"]
+    lab.locator(f"{place} pre").click()
+    lab.locator(f"{place} .cm-content").wait_for()
+    assert lab.evaluate(LOOK, f"{place} .cm-content") == shown
+    assert lab.locator(place).bounding_box()["height"] == height
+    numbers = lab.locator(f"{place} .cm-lineNumbers").inner_text().split()
+    assert numbers[-1] == str(lab.locator(f"{place} .cm-line").count())
+
+
+@pytest.mark.sweep  # an editor starts Python
+def test_who_starts_again_by_mistake_has_the_code_back(lab):
+    answer(lab, STRIDES, WRONG)
+    buttons = lab.locator(f'[data-cell="{STRIDES}"] + .buttons')
+    buttons.get_by_text("Start again").click()
+    assert "NotImplementedError" in text_of(lab, STRIDES)
+    buttons.get_by_text("Undo").click()
+    assert "step *= size" in text_of(lab, STRIDES)
+    buttons.get_by_text("Start again").click()
+    lab.locator(f'[data-cell="{STRIDES}"] .cm-content').focus()
+    lab.keyboard.press("Control+z")
+    assert "step *= size" in text_of(lab, STRIDES) and not buttons.get_by_text("Undo").is_visible()
 
 
 @pytest.mark.sweep  # an editor starts Python

@@ -11,7 +11,7 @@ from autograder.engine.check import function_of
 from autograder.engine.exercise import unplug
 from autograder.notebook import kernel, tab
 
-LAB, STRIDES = "01a_views", "aten.strided.contiguous_strides"
+LAB, STRIDES, OFFSET = "01a_views", "aten.strided.contiguous_strides", "aten.strided.element_offset"
 WRONG = """
 @exercise(rl.strided)
 def contiguous_strides(sizes):
@@ -106,8 +106,10 @@ def test_a_check_shows_its_card_and_a_piece_that_has_passed_counts_in_another_ta
     assert page.run("piece", WRONG) and not page.run("check", f"check({STRIDES!r})")
     card, error = shown
     assert "the smallest that does not" in card["data"]["text/html"] and error["ename"] == "CheckFailed"
-    assert page.plug_in("piece", RIGHT, STRIDES)
-    assert kernel._still_passes(STRIDES)
+    assert page.run("piece", RIGHT, STRIDES)
+    shown.clear()
+    assert not page.run("check", f"check({OFFSET!r})", passed=[STRIDES])
+    assert kernel._still_passes(STRIDES) and f"1 of {EXERCISES} exercises" in shown[0]["data"]["text/html"]
     shown.clear()
     assert page.run("check", f"check({STRIDES!r})")
     (card,) = shown
