@@ -409,6 +409,17 @@ def test_every_name_after_in_the_lab_is_a_link_to_the_section_that_builds_it(hoo
     assert links > 300
 
 
+def test_an_exercise_stands_in_the_first_section_that_explains_it(hooks):
+    notebooks = hooks["notebooks"]
+    line = "**In the lab:** `strided.element_offset` and `strided.permute`.\n\n"
+    text = f"# A\n\n## One\n\n`permute` is here.\n\n{line}## Two\n\n`rl.strided.element_offset()`\n\n{line}"
+    one, two = notebooks.IN_THE_LAB.finditer(text)
+    explained = [
+        [notebooks._explains(said, f"strided.{name}") for name in ("element_offset", "permute")] for said in (one, two)
+    ]
+    assert explained == [[False, True], [True, False]]
+
+
 def test_the_home_page_links_each_sentence_that_a_reader_has_said(hooks):
     said = hooks["notebooks"].SENTENCE.findall((ROOT / "docs" / "why.md").read_text("utf-8"))
     assert len(said) == 6

@@ -343,20 +343,29 @@ def _ways(page: str, phase: Phase, needs: list[str], others: list[Phase]) -> str
 
 def _to_labs(phase: Phase, others: list[Phase], said: re.Match) -> str:
     """A line that says which exercises build an idea, with a link to each, in a lab of this phase if it is there. Below it is a
-    mark for each exercise that runs in the page."""
+    mark for each exercise that runs in the page, unless a section below explains it."""
     marks = []
+    below = [*IN_THE_LAB.finditer(said.string, said.end())]
+
+    def is_early(name: str) -> bool:
+        return not _explains(said, name) and any(_explains(line, name) for line in below if f"`{name}`" in line[0])
 
     def link(name: re.Match) -> str:
         for other in sorted(others, key=lambda other: other is not phase):
             for lab in other.labs:
                 if anchor := lab.anchors.get(long_form(name[1])):
-                    marks.append(
-                        f"\n\n<!-- exercise: {lab.path.stem} {long_form(name[1])} -->" if runs(lab.path.stem) else ""
-                    )
+                    if runs(lab.path.stem) and not is_early(name[1]):
+                        marks.append(f"\n\n<!-- exercise: {lab.path.stem} {long_form(name[1])} -->")
                     return f"[{name[0]}](../{other.name}/{lab.path.stem}.md#{anchor})"
         return name[0]
 
     return re.sub(r"`([\w.]+)`", link, said[0]) + "".join(marks)
+
+
+def _explains(line: re.Match, exercise: str) -> bool:
+    """Whether the section of a line about the lab names an exercise elsewhere than in such lines."""
+    section = line.string[: line.start()].rpartition("\n## ")[2]
+    return re.search(rf"\b{exercise.rpartition('.')[2]}\b", IN_THE_LAB.sub("", section)) is not None
 
 
 def _at_the_top(page: str, named: re.Match) -> str:
