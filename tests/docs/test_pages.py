@@ -420,6 +420,13 @@ def test_an_exercise_stands_in_the_first_section_that_explains_it(hooks):
     assert explained == [[False, True], [True, False]]
 
 
+def test_what_is_for_jupyterlab_alone_is_folded_on_the_page_of_a_lab(hooks):
+    about, imports = "**How it works.** Run a cell.\nRestart the kernel.\n\n", "import torch{}\nimport io  # why\n"
+    shown = hooks["tab"].for_page(f"**For.** You.\n\n{about}```python\n{imports.format('  # not found? Ask.')}```\n")
+    before, folded, after = re.split(r"<details.*?</summary>\n\n|</details>\n\n", shown)
+    assert (before, folded, after) == ("**For.** You.\n\n", about, f"```python\n{imports.format('')}```\n")
+
+
 def test_the_home_page_links_each_sentence_that_a_reader_has_said(hooks):
     said = hooks["notebooks"].SENTENCE.findall((ROOT / "docs" / "why.md").read_text("utf-8"))
     assert len(said) == 6

@@ -77,6 +77,12 @@ HERE = words(
     "(12 MB), and compares it with recorded answers of torch to public cases: this is practice. Your answers stay in this browser. "
     "*Download* gives you the notebook with your answers, to go on in JupyterLab or to hand in."
 )
+LABEL = "How it works."  # of the paragraph that says how a lab works in JupyterLab
+IN_JUPYTER = re.compile(
+    rf'^(?:<span lang="en">)?\*\*(?:{re.escape(LABEL)}|{re.escape(words(LABEL))})\*\*.*?(?=\n\n|\Z)',
+    re.MULTILINE | re.DOTALL,
+)
+IF_MISSING = re.compile(r"^(import (?:rushlight as rl|torch)) +# .+", re.MULTILINE)  # what to do in JupyterLab
 HOME: dict = {  # an exercise that is wrong, with its check
     "lab": "01a_views",
     "key": "home",
@@ -202,10 +208,16 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     blocks = (f'<div data-cell="{id}" hidden><pre><code></code></pre></div>' for id in unseen)
     markdown = "\n\n".join([*blocks, markdown])
     if "notebook" in about:
-        markdown = markdown.replace("<div data-tab-bar></div>", f"{HERE}\n\n<div data-tab-bar></div>")
+        markdown = for_page(markdown).replace("<div data-tab-bar></div>", f"{HERE}\n\n<div data-tab-bar></div>")
     return markdown + _script(
         "tab", about, page, config, *(["share", "tab", "end"] if "notebook" in about else ["tab"])
     )
+
+
+def for_page(markdown: str) -> str:
+    """The text of a lab, with what is for JupyterLab alone folded, or left out."""
+    head = f'<details class="folded" markdown="1"><summary>{words("How it works in JupyterLab")}</summary>'
+    return IN_JUPYTER.sub(lambda said: f"{head}\n\n{said[0]}\n\n</details>", IF_MISSING.sub(r"\1", markdown), 1)
 
 
 def _script(name: str, about: dict, page: Page, config: MkDocsConfig, *scripts: str) -> str:
