@@ -308,7 +308,7 @@ class Cell {
   }
 
   async edit() {
-    python.start().catch(() => {}); // said already
+    if (!navigator.connection?.saveData) python.start().catch(() => {}); // said already
     if (!this.editor) {
       const { edit } = await import(new URL("editor.js", base)).catch(() => ({}));
       if (!edit) return bar.say(UNREACHED);
@@ -617,7 +617,7 @@ const bar = {
     }
     const place = document.querySelector("[data-tab-bar]");
     const only = page.next && cells.find(({ checked }) => checked); // home has one exercise, and the bar beside its buttons
-    if (only) only.buttons.append(this.element), this.say(words("The first press loads Python (12 MB)."));
+    if (only) only.buttons.append(this.element), this.say(words("The first press loads Python ({} MB).", Math.ceil(page.bytes / 1e6)));
     else if (place) place.replaceWith(this.element);
     else document.querySelector("article h1").after(this.element);
     this.show();

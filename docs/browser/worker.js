@@ -11,15 +11,23 @@ const PYTHON = new URL("pyodide/", HERE);
 const QUIET = 3000; // milliseconds after the first cell
 const DRAWS = /\b(draw|matplotlib|pyplot)\b/;
 
-// What is fetched is counted, also what Pyodide fetches.
+// What is fetched is counted, also what Pyodide fetches. Its WebAssembly comes compressed, and what it will ask for may be `ahead`.
 const { fetch: plain } = self;
+const ahead = {}; // by address, a response
 let fetched = 0;
-self.fetch = async (...asked) => {
-  const response = await plain(...asked);
-  if (!response.body) return response;
+self.fetch = async (asked, ...how) => {
+  const address = String(asked.url ?? asked);
+  if (ahead[address]) return (await ahead[address]).clone();
+  const isWasm = address.endsWith(".wasm");
+  const response = await plain(isWasm ? `${address}.zlib` : asked, ...how);
+  if (!response.body || !response.ok) return response;
   const count = (part, onward) => (self.postMessage({ fetched: (fetched += part.byteLength) }), onward.enqueue(part));
-  return new Response(response.body.pipeThrough(new TransformStream({ transform: count })), response);
+  const body = response.body.pipeThrough(new TransformStream({ transform: count }));
+  if (!isWasm) return new Response(body, response);
+  return new Response(body.pipeThrough(new DecompressionStream("deflate")), { headers: { "Content-Type": "application/wasm" } });
 };
+
+const early = (name) => (ahead[new URL(name, PYTHON).href] = self.fetch(new URL(name, PYTHON)));
 
 const KEPT = "rushlight"; // the cache of what Python has compiled
 
@@ -44,6 +52,9 @@ async function start({ labs = [], gpt, version, language }) {
   for (const [lab, notebook] of labs) if (notebook) files[`labs/${lab}/${lab}.ipynb`] = bytes(notebook);
   if (gpt) files["rushlight/course/gpt.npz"] = bytes("gpt.npz");
   const before = compiled(version);
+  Promise.all([early("pyodide-lock.json"), course])
+    .then(async ([lock]) => early((await lock.clone().json()).packages.numpy.file_name)) // while Python starts
+    .catch(() => {}); // Pyodide asks again, and says it
   self.postMessage({ loading: "Python" });
   const { loadPyodide } = await import(new URL("pyodide.mjs", PYTHON));
   python = await loadPyodide({ indexURL: PYTHON.href });

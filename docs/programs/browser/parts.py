@@ -2,8 +2,8 @@
 
 `parts.toml` names each part with its sha256, its licence, and its sources. A part comes from a folder, from its official release,
 or from a registry, whichever has it first, and only the sha256 decides whether it is accepted. The files are kept in the user's
-cache. Beside them are what a page can load of two kinds of archives: the editor's modules in `codemirror/`, with imports that a
-browser finds without a bundler, and PyYAML's Python files as a wheel for every system.
+cache. Beside them is what a page can load: the editor's modules in `codemirror/`, with imports that a browser finds without a
+bundler, PyYAML's Python files as a wheel for every system, and Python's WebAssembly compressed, because not every host does that.
 
     python docs/programs/browser/parts.py [--lite] [--from FOLDER]
 """
@@ -25,6 +25,7 @@ import tomllib
 import urllib.error
 import urllib.request
 import zipfile
+import zlib
 from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -37,6 +38,7 @@ DATA = tomllib.loads(Path(__file__).with_name("parts.toml").read_text(encoding="
 PARTS = DATA["part"]
 FOLDER = "RUSHLIGHT_PARTS"  # the environment variable that names a folder with the parts
 PYYAML = "pyyaml-6.0.3-py3-none-any.whl"
+WASM = "pyodide.asm.wasm"
 SECONDS = 10  # without an answer, after which a source counts as out of reach
 FOR_PYODIDE = [
     "--only-binary=:all:",
@@ -179,7 +181,7 @@ def _members(archive: bytes) -> dict[str, bytes]:
 
 
 def _unpack(place: Path) -> None:
-    """Write the editor's modules and PyYAML's wheel, unless they are there as these parts give them."""
+    """Write the editor's modules, PyYAML's wheel and the compressed WebAssembly, unless they are there as these parts give them."""
     stamp = place / ".unpacked"
     unpacked = hashlib.sha256(Path(__file__).read_bytes() + repr(PARTS).encode()).hexdigest()
     if stamp.is_file() and stamp.read_text() == unpacked:
@@ -190,6 +192,8 @@ def _unpack(place: Path) -> None:
             _write(place / "codemirror" / _module(part["name"]), module(_members(path.read_bytes()), part["module"]))
         elif part["name"] == "PyYAML":
             _write(place / PYYAML, without_binaries(_members(path.read_bytes())))
+        elif part["file"] == WASM:
+            _write(place / f"{WASM}.zlib", zlib.compress(path.read_bytes(), 9))
     _write(stamp, unpacked.encode())
 
 

@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache, partial
 from importlib.util import find_spec
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -66,7 +67,7 @@ COURSE_FILES = (
 )
 LEFT_OUT = {"__pycache__", "stub"}
 FETCHED = (
-    ".wasm",
+    ".zlib",
     ".zip",
     ".json",
     "wasm32.whl",
@@ -74,8 +75,9 @@ FETCHED = (
 GPT = COURSE / "rushlight/course/gpt.npz"  # only pages that use the trained model load it
 HERE = words(
     "**Do it here.** Each exercise below is an editor. *Check* runs it in this page, on a Python that the first press loads "
-    "(12 MB), and compares it with recorded answers of torch to public cases: this is practice. Your answers stay in this browser. "
-    "*Download* gives you the notebook with your answers, to go on in JupyterLab or to hand in."
+    "({} MB), and compares it with recorded answers of torch to public cases: this is practice. Your answers stay in this browser. "
+    "Until you write an exercise, rushlight's own function does its work, so you can skip it. *Download* gives you the notebook "
+    "with your answers, to go on in JupyterLab or to hand in."
 )
 LABEL = "How it works."  # of the paragraph that says how a lab works in JupyterLab
 IN_JUPYTER = re.compile(
@@ -134,13 +136,17 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
     if place is None:
         log.info("the cells of this site cannot be run in it")
         return
-    for name in (part["file"] for part in parts.PARTS if part["group"] in ("core", "matplotlib")):
+    core, drawing = (
+        [part["file"].replace(parts.WASM, f"{parts.WASM}.zlib") for part in parts.PARTS if part["group"] == group]
+        for group in ("core", "matplotlib")
+    )
+    for name in core + drawing:
         files.append(File.generated(config, f"{PLACE}/pyodide/{name}", abs_src_path=str(place / name)))
     for path in place.glob("codemirror/*.js"):
         files.append(File.generated(config, f"{PLACE}/codemirror/{path.name}", abs_src_path=str(path)))
     course = packed(_course())
-    fetched = [part["file"] for part in parts.PARTS if part["group"] == "core" and part["file"].endswith(FETCHED)]
-    config.extra["bytes"] = len(course) + sum((place / name).stat().st_size for name in fetched)
+    fetched = [place / name for name in core if name.endswith(FETCHED)]
+    config.extra["bytes"] = len(course) + sum(path.stat().st_size for path in fetched)
     spoken = {code: packed(_of_language(code)) for code in translation.languages()}
     config.extra["version"] = hashlib.sha256(b"".join([course, *spoken.values()])).hexdigest()[:16]
     for name, content in {"course": course, **spoken}.items():
@@ -208,7 +214,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     blocks = (f'<div data-cell="{id}" hidden><pre><code></code></pre></div>' for id in unseen)
     markdown = "\n\n".join([*blocks, markdown])
     if "notebook" in about:
-        markdown = for_page(markdown).replace("<div data-tab-bar></div>", f"{HERE}\n\n<div data-tab-bar></div>")
+        here = HERE.format(ceil(config.extra["bytes"] / 1e6))
+        markdown = for_page(markdown).replace("<div data-tab-bar></div>", f"{here}\n\n<div data-tab-bar></div>")
     return markdown + _script(
         "tab", about, page, config, *(["share", "tab", "end"] if "notebook" in about else ["tab"])
     )
