@@ -290,7 +290,7 @@ class Cell {
     const what = this.check ?? this.exercise ?? this.own.split("\n", 1)[0];
     for (const each of buttons) each.setAttribute("aria-label", `${each.textContent}: ${what}`);
     this.buttons = make("div", { class: page.notebook || this.checked ? "buttons" : "buttons quiet", role: "group", "aria-label": what }, ...buttons);
-    if (this.lacks && !isSaid(this)) this.outputs.append(make("p", { class: "notes", text: words("This check does not run in the page: {}.", this.lacks) }));
+    if (this.lacks && !saysAbove(this)) this.outputs.append(make("p", { class: "notes", text: words("This check does not run in the page: {}.", this.lacks) }));
     let next = this.outside.nextElementSibling;
     while (next?.matches(".output, .figure, .verdict")) {
       const stored = next;
@@ -300,7 +300,8 @@ class Cell {
     if (this.outputs.childElementCount) this.judged = this.exercise?.own ?? "";
     if (this.exercise?.text !== this.exercise?.own) for (const stored of this.outputs.children) stored.hidden = true;
     this.outside.after(this.outputs);
-    if (this.kind !== "check" || this.exercise?.checked !== this) this.block.after(this.buttons);
+    const isSaid = this.lacks && saysAbove(this);
+    if (this.kind !== "check" || (this.exercise?.checked !== this && !isSaid)) this.block.after(this.buttons);
     else this.block.hidden = true; // the button of its exercise is the check
     if (this.kind === "check") return;
     if (this.text !== this.own) this.code.replaceChildren(...coloured(this.text));
@@ -406,7 +407,7 @@ class Cell {
 }
 
 // Whether another check of the same exercise, above, says already why it does not run here.
-const isSaid = (cell) => cells.slice(0, cells.indexOf(cell)).some(({ of, lacks }) => of && of === cell.of && lacks === cell.lacks);
+const saysAbove = (cell) => cells.slice(0, cells.indexOf(cell)).some(({ of, lacks }) => of && of === cell.of && lacks === cell.lacks);
 
 // What a page shows of an output. A text that goes on goes into the `last` box.
 function shown(output, last) {
