@@ -1,25 +1,71 @@
-"""Graphs that a drawing has side by side are below each other on a phone."""
+"""A drawing that is too wide for a phone has a narrow one, with letters of the same size."""
 
 import re
+from itertools import pairwise
+
+import pytest
 
 import rushlight as rl
 from docs.programs.hooks import panels
-from rushlight.course.draw.backward import graphs
+from docs.programs.hooks.narrow import PHONE
+from rushlight.course.draw import paper
+from rushlight.course.draw.backward import graph, graphs
 
 
-def drawing(*titles: str) -> str:
+def of(*titles: str) -> str:
     x = rl.ones(2, requires_grad=True)
     return graphs([(title, (x * 2).exp().sum(), {"x": x}) for title in titles])._repr_svg_()
 
 
-def test_graphs_side_by_side_are_windows_on_the_same_drawing_one_below_the_other():
-    stacked = panels.stacked(drawing("torch", "rushlight", "again"))
-    views = [[float(number) for number in view.split()] for view in re.findall(r'viewBox="([^"]*)"', stacked)]
-    whole, *parts = views
-    assert len(parts) == 3 and stacked.count("AccumulateGrad") == 3
-    assert whole[3] == sum(part[3] for part in parts) and whole[2] == max(part[2] for part in parts)
-    assert [part[0] for part in parts] == sorted({part[0] for part in parts})
+def chart() -> str:
+    """Bars of 10, 20 and 30 units with names, a long title and a name in each bar."""
+    figure, [[axes]] = paper.charts(8, 3)
+    for row, long in enumerate((10, 20, 30)):
+        paper.bar(axes, (0, row, long, 0.8), "0.8", f"a bar of {long}", 0.2)
+    axes.set(xlim=(0, 30), ylim=(3, 0), xlabel="units", xticks=[0, 10, 20, 30])
+    axes.set_title(
+        "a title that is too long for a phone in one line of letters that one can read, " * 2, loc="left", size=9
+    )
+    paper.name_rows(axes, ["the first", "the second", "the third"], 9.5)
+    return figure._repr_svg_()
 
 
-def test_one_graph_stays_as_it_is():
-    assert panels.stacked(drawing("torch")) is None
+def tree() -> str:
+    """A node that reads six others, which are in one row."""
+    leaves = [rl.ones(2, requires_grad=True) for _ in range(6)]
+    return graph(rl.stack(leaves), {f"parameter_{i}": leaf for i, leaf in enumerate(leaves)})._repr_svg_()
+
+
+def boxes(drawing: str) -> list[list[float]]:
+    """The left, the foot and the right of each bar."""
+    edged = re.findall(r'<path d="M(\S+) (\S+)L(\S+) \S+L\S+ \S+L\S+ \S+\s*z" [^>]*clip-path[^>]*class', drawing)
+    return [[*map(float, box)] for box in edged]
+
+
+def test_graphs_side_by_side_are_below_each_other():
+    narrow = panels.of_phone(of("torch", "rushlight", "again"))
+    titles = [
+        re.search(rf"translate\((\S+) (\S+)\)[^>]*>{title}<", narrow) for title in ("torch", "rushlight", "again")
+    ]
+    places = [(float(title[1]), float(title[2])) for title in titles]
+    assert len({x for x, _ in places}) == 1 and all(above < below for (_, above), (_, below) in pairwise(places))
+    assert narrow.count("AccumulateGrad") == 3
+
+
+def test_a_drawing_that_fits_a_phone_has_no_other():
+    assert panels.of_phone(of("torch")) is None
+
+
+@pytest.mark.parametrize("drawing", [chart, tree])
+def test_a_narrow_drawing_fits_a_phone_and_its_letters_are_nine_pixels_high(drawing):
+    narrow = panels.of_phone(drawing())
+    width, units = (float(re.search(name, narrow)[1]) for name in (r' width="([\d.]+)"', r'viewBox="0 0 ([\d.]+)'))
+    sizes = [*map(float, re.findall(r"font-size: ([\d.]+)px", narrow))]
+    assert width <= PHONE + 0.1 and min(sizes) * width / units > 8.9
+
+
+def test_a_chart_shrinks_evenly():
+    lefts, rights = zip(*[(left, right) for left, _, right in boxes(panels.of_phone(chart()))], strict=True)
+    assert len({*lefts}) == 1 and [right - lefts[0] for right in rights] == pytest.approx(
+        [(rights[0] - lefts[0]) * times for times in (1, 2, 3)], abs=0.1
+    )

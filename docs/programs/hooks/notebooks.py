@@ -583,7 +583,7 @@ def _box(content: str, label: str) -> str:
 def _figure(output: NotebookNode, kind: str) -> str:
     alt = html.escape(output.metadata.alt, quote=True).replace("`", "&#96;")
     name = output.metadata.filenames[kind].replace("\\", "/")
-    return f'<div class="figure" tabindex="0"><img src="{name}" alt="{alt}"{_width(output, kind)}></div>'
+    return f'<div class="figure"><img src="{name}" alt="{alt}"{_width(output, kind)}></div>'
 
 
 def _width(output: NotebookNode, kind: str) -> str:

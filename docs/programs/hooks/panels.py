@@ -1,7 +1,7 @@
-"""Panels that are side by side in a drawing are below each other on a phone.
+"""A drawing of a reading has a second file for a phone, if its letters would be too small there.
 
-`draw_panels` draws graphs side by side, each below a title in bold. A phone would show half of them. So such a drawing, `NAME.svg`,
-has a second file, `NAME-panels.svg`, in which each panel is a window on the same drawing, and a page shows the one that fits.
+The second file of `NAME.svg` is `NAME-panels.svg`, as wide as a phone, and a page shows the one that fits. In it, graphs that
+`draw_panels` draws side by side, each below a title in bold, are below each other.
 """
 
 from __future__ import annotations
@@ -12,42 +12,30 @@ from itertools import pairwise
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
-VIEW = re.compile(
-    r'(<svg\b[^>]*?)width="([\d.]+)pt" height="[\d.]+pt" viewBox="0 0 ([\d.]+) ([\d.]+)"([^>]*>)(.*)</svg>', re.DOTALL
-)
+from docs.programs.hooks.narrow import PHONE, SCALE, SMALLEST, narrow
+
+VIEW = re.compile(r'<svg\b[^>]*?width="([\d.]+)pt" height="[\d.]+pt" viewBox="0 0 ([\d.]+) ([\d.]+)"')
+SIZE = re.compile(r"font-size: ([\d.]+)px")
 BOLD = re.compile(r"\.(c\d+)\{(?=[^}]*font-weight: 700)(?=[^}]*font-size: 10px)(?![^}]*text-anchor)[^}]*\}")
 TEXT = re.compile(r'<text class="(c\d+)" x="([\d.]+)" y="([\d.]+)"')
 STROKE = re.compile(r"M[^M\"]*")
 NUMBER = re.compile(r"-?[\d.]+")
-PHONE = 358  # pixels
 ABOVE, LINE = 16, 4  # from the top of a panel to the foot of its title, and how much titles of one line may differ
 
 
 def on_files(files: Files, config: MkDocsConfig) -> None:
     for file in [*files]:
-        if re.fullmatch(r"phases/.*_files/\w+\.svg", file.src_uri) and (drawing := stacked(file.content_string)):
+        if re.fullmatch(r"phases/.*_files/\w+\.svg", file.src_uri) and (drawing := of_phone(file.content_string)):
             files.append(File.generated(config, file.src_uri.replace(".svg", "-panels.svg"), content=drawing))
 
 
-def stacked(drawing: str) -> str | None:
-    """Return the drawing with its panels below each other, or None if it fits a phone, or gains nothing."""
-    whole = VIEW.search(drawing)
-    boxes = panels(drawing, float(whole[3]), float(whole[4])) if whole else []
-    if not boxes:
+def of_phone(drawing: str) -> str | None:
+    """Return the drawing for a phone, or None if the drawing fits, or is large enough when it is made to fit."""
+    points, width, height = map(float, VIEW.search(drawing).groups()) if VIEW.search(drawing) else (0, 0, 0)
+    letters = min(map(float, SIZE.findall(drawing)), default=99.0)
+    if points * 4 / 3 <= PHONE or letters * PHONE / width > 0.99 * SMALLEST * SCALE:
         return None
-    head, points, natural, _, rest, inside = whole.groups()
-    width, top, windows = max(right - left for left, _, right, _ in boxes), 0.0, []
-    if float(points) * 4 / 3 < PHONE or width > 0.75 * float(natural):
-        return None
-    for left, above, right, below in boxes:
-        wide, high = right - left, below - above
-        place = f'y="{top:.2f}" width="{wide:.2f}" height="{high:.2f}" viewBox="{left:.2f} {above:.2f} {wide:.2f} {high:.2f}"'
-        windows.append(f'<svg {place}><use href="#all"/></svg>')
-        top += high
-    scale = float(points) / float(natural)
-    size = f'width="{width * scale:.2f}pt" height="{top * scale:.2f}pt" viewBox="0 0 {width:.2f} {top:.2f}"'
-    inside = re.sub(r"#\w+ (\.c\d+\{)", r"\1", inside)  # a window is not inside of the drawing
-    return f'{head}{size}{rest}<defs><g id="all">{inside}</g></defs>{"".join(windows)}</svg>'
+    return narrow(drawing, panels(drawing, width, height))
 
 
 def panels(drawing: str, width: float, height: float) -> list[tuple[float, float, float, float]]:

@@ -1,0 +1,618 @@
+"""A drawing as wide as a phone, made of a drawing that is as wide as a page.
+
+A phone that shows a wide drawing whole makes its letters too small to read. Here the shapes become narrower and the letters do not.
+The drawing is a row of intervals between the sides of its shapes, and each interval shrinks as far as the texts in it, above it and
+below it allow. A chart shrinks as one interval, so its scale stays even. A long text gets a second line, and what is below moves
+down. The entries of a legend that are in a row get further rows. In a chart, a text that is longer than its bar is cut, as the
+programs that draw do, and if marks of an axis touch each other, every second one is left out.
+
+A unit is that of the drawings of `rushlight/course/draw`, whose smallest text is 7.5 units high.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import pairwise
+from math import cos, inf, radians, sin
+from pathlib import Path
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
+
+import matplotlib
+from PIL import ImageFont
+
+PHONE, SCALE = 358, 1.2  # pixels of a phone's column, and of a unit at least: the smallest text is then 9 pixels high
+WIDTH = PHONE / SCALE
+SMALLEST, LARGEST = 7.5, 8.5  # sizes of texts
+CAPS = 1, 0.8, 0.6, 0.5, 0.4, 0.3, 0.22, 0.18, 0.15, 0.12  # of the width, for a line of text
+BREAK = re.compile(r"(?<=[ ,(_.:<])(?=[^ ,(_.:<])|(?<=[a-z])(?=[A-Z])")  # where a line may end
+NUMBER, COMMAND = re.compile(r"-?[\d.]+"), re.compile(r"([MLCQz])([^MLCQz]*)")
+ROTATE, PLACE = re.compile(r"rotate\((-?[\d.]+)"), re.compile(r"translate\((-?[\d.]+) (-?[\d.]+)\)")
+SHARE = {"start": 0.0, "middle": 0.5, "end": 1.0}  # of a text, on the left of its anchor
+NAMES = (
+    "font-size",
+    "font-weight",
+    "font-family",
+    "text-anchor",
+    "fill",
+    "stroke",
+)  # of attributes that are a style, too
+SVG = "{http://www.w3.org/2000/svg}"
+
+ElementTree.register_namespace("", SVG[1:-1])
+ElementTree.register_namespace("xlink", "http://www.w3.org/1999/xlink")
+
+Map = Callable[[float], float]  # from where something was to where it is
+Window = tuple[float, float, float, float]  # left, top, right, bottom
+Need = tuple[float, float, float]  # two positions of x, and what has to be between them at least
+
+
+@dataclass(eq=False)
+class Shape:
+    """A path, a box, a marker or an image, and what it fills."""
+
+    element: Element
+    left: float
+    top: float
+    right: float
+    bottom: float
+    fill: str = ""
+    stroked: bool = False
+    closed: bool = False
+    boxy: bool = False  # its corners may be round
+    arrow: bool = False  # the head of one, which keeps its size
+    held: Text | None = None  # by this text of a legend
+
+    @property
+    def wide(self) -> float:
+        return self.right - self.left
+
+    @property
+    def middle(self) -> tuple[float, float]:
+        return (self.left + self.right) / 2, (self.top + self.bottom) / 2
+
+    def around(self, text: Text) -> bool:
+        left = text.x - SHARE[text.anchor] * text.before
+        across = self.left - 1 <= left and left + text.before <= self.right + 1
+        return self.boxy and across and self.top - 1 <= text.y - 0.3 * text.was <= self.bottom + 1
+
+
+@dataclass(eq=False)
+class Text:
+    """A text, and where its anchor is."""
+
+    element: Element
+    said: str
+    x: float
+    y: float
+    was: float  # its size
+    before: float  # its width
+    anchor: str
+    turned: float
+    mono: bool
+    bold: bool
+    lines: list[str] = field(default_factory=list)
+    box: Shape | None = None  # in which it is
+    soft: bool = False  # in a chart, where it gets the room that there is
+    handle: float = 0.0  # how much of a legend is on its left
+    row: list[Text] = field(default_factory=list)  # of its legend
+    to: float = 0.0
+    moved: float = 0.0  # down
+
+    @property
+    def middle(self) -> tuple[float, float]:
+        return self.x, self.y
+
+    @property
+    def size(self) -> float:
+        return min(max(self.was, SMALLEST), LARGEST if self.element.tag == f"{SVG}text" else inf)
+
+    def length(self, line: str) -> float:
+        return length(line, self.mono, self.bold) * self.size
+
+    @property
+    def width(self) -> float:
+        return max(map(self.length, self.lines or [self.said]))
+
+    @property
+    def reach(self) -> tuple[float, float]:
+        """How far it goes to the left and to the right of its anchor."""
+        turn, share = radians(self.turned), SHARE[self.anchor]
+        along, across = self.width * cos(turn), self.size * abs(sin(turn)) / 2
+        return share * along + across + self.handle, (1 - share) * along + across
+
+    @property
+    def upright(self) -> bool:
+        return abs(self.turned) > 80
+
+
+@cache
+def length(line: str, mono: bool, bold: bool) -> float:
+    """Return the length of a line of size 1."""
+    return _font(mono, bold).getlength(line) / 100
+
+
+@cache
+def _font(mono: bool, bold: bool) -> ImageFont.FreeTypeFont:
+    path = Path(matplotlib.get_data_path()) / "fonts" / "ttf" / f"DejaVuSans{'Mono' * mono}{'-Bold' * bold}.ttf"
+    return ImageFont.truetype(path, 100, layout_engine=ImageFont.Layout.BASIC)
+
+
+def narrow(drawing: str, windows: Sequence[Window] = ()) -> str:
+    """Return the drawing as wide as a phone, with its windows below each other."""
+    root = ElementTree.fromstring(drawing)
+    width, height = map(float, root.get("viewBox").split()[2:])
+    shapes, texts = read(root)
+    squeeze = 1.0
+    if root.get("width").endswith("pt"):
+        natural, (ground, *shapes) = float(root.get("width")[:-2]) * 4 / 3 / width, shapes
+    else:  # drawn in pixels: its letters become as small as those of the others, and the lines as low
+        natural, ground, squeeze = SCALE, None, SMALLEST / min(text.was for text in texts)
+    charts = [shape for shape in shapes if ground and is_chart(shape, ground)]
+    foot, widest = 0.0, 0.0
+    for left, top, right, bottom in windows or [(0.0, 0.0, width, height)]:
+        inside = [
+            [item for item in items if left <= item.middle[0] <= right and top <= item.middle[1] < bottom]
+            for items in (shapes, texts, charts)
+        ]
+        across, total = fit(*inside, left, right)
+        flow(inside[0], inside[1])
+        down, end = lower(inside[1], top, bottom, foot, squeeze)
+        write(*inside, across, down, total)
+        foot, widest = end, max(widest, total)
+    if ground:
+        ground.element.set("d", f"M0 {foot:.2f}L{widest:.2f} {foot:.2f}L{widest:.2f} 0L0 0z")
+    scale = min(natural, PHONE / widest)
+    root.set("viewBox", f"0 0 {widest:.2f} {foot:.2f}")
+    root.set("width", f"{widest * scale:.2f}")
+    root.set("height", f"{foot * scale:.2f}")
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def is_chart(shape: Shape, ground: Shape) -> bool:
+    """Whether a shape is the ground of a chart: it has the fill of the drawing's ground, and no edge."""
+    large = shape.wide > 30 and shape.bottom - shape.top > 15
+    return (
+        large
+        and shape.closed
+        and shape.fill == ground.fill
+        and not shape.stroked
+        and "clip-path" not in shape.element.attrib
+    )
+
+
+# Reading -------------------------------------------------------------------------------------------------------------
+
+
+def read(root: Element) -> tuple[list[Shape], list[Text]]:
+    sheet = "".join(each.text or "" for each in root.iter(f"{SVG}style"))
+    rules, shapes, texts = dict(re.findall(r"\.(c\d+)\{([^}]*)\}", sheet)), list[Shape](), list[Text]()
+
+    def visit(element: Element, style: str, moved: Element | None) -> None:
+        own = "".join(f"{name}: {element.get(name)};" for name in NAMES if name in element.attrib)
+        style = (
+            f"{element.get('style', '')};{rules.get(element.get('class', ''), '')};{own}{style}"  # the first one holds
+        )
+        tag = element.tag.removeprefix(SVG)
+        if tag == "text":
+            parts = "".join(
+                f"{part.get('style', '')};{rules.get(part.get('class', ''), '')};" for part in element.iter()
+            )
+            texts.append(_text(element, style, style + parts, moved))
+        elif shape := _shape(tag, element, style):
+            shapes.append(shape)
+        if tag not in ("text", "defs"):
+            group = element if tag == "g" and PLACE.search(element.get("transform", "")) else moved
+            for child in element:
+                visit(child, style, group)
+
+    visit(root, "", None)
+    for clip in root.iter(f"{SVG}clipPath"):
+        left, top, wide, high = (float(clip[0].get(name)) for name in ("x", "y", "width", "height"))
+        shapes.append(Shape(clip[0], left, top, left + wide, top + high))
+    texts = [text for text in texts if text.said.strip()]
+    centre(shapes, texts)
+    return shapes, texts
+
+
+def _value(style: str, name: str, otherwise: str) -> str:
+    found = re.search(rf"(?<![\w-]){name}: *([^;]+)", style)
+    return found[1].strip() if found else otherwise
+
+
+def _shape(tag: str, element: Element, style: str) -> Shape | None:
+    look = _value(style, "fill", "black"), _value(style, "stroke", "none") != "none"
+    if tag == "path" and element.get("d"):
+        numbers = [*map(float, NUMBER.findall(element.get("d")))]
+        xs, ys = numbers[::2], numbers[1::2]
+        left, top, right, bottom = min(xs), min(ys), max(xs), max(ys)
+        closed = "z" in element.get("d") and element.get("d").count("M") == 1
+        boxy = closed and all(min(x - left, right - x) < 5 for x in xs)
+        arrow = closed and len(xs) == 4 and right - left < 10 and bottom - top < 10
+        return Shape(element, left, top, right, bottom, *look, closed, boxy, arrow)
+    if tag in ("rect", "image"):
+        left, top, wide, high = (float(element.get(name)) for name in ("x", "y", "width", "height"))
+        top = -top if tag == "image" else top  # matplotlib draws it upside down
+        return Shape(element, left, top, left + wide, top + high, *look, tag == "rect", tag == "rect")
+    if tag == "use":
+        x, y = float(element.get("x")), float(element.get("y"))
+        return Shape(element, x, y, x, y)
+    return None
+
+
+def _text(element: Element, style: str, inside: str, moved: Element | None) -> Text:
+    """A text, by its style and those of its parts. One of several sizes, an exponent, is in a group that has its place."""
+    sizes = [*map(float, re.findall(r"font-size: ([\d.]+)", inside))]
+    size = sizes[0] if moved is None else max(sizes)
+    whole = element if moved is None else moved
+    transform = whole.get("transform", "")
+    turn, place = ROTATE.search(transform), PLACE.search(transform)
+    x, y = map(float, place.groups()) if place else (float(element.get("x")), float(element.get("y")))
+    said = "".join(element.itertext()).replace("\n", "")
+    mono, bold = (
+        "mono" in _value(inside, "font-family", "").lower(),
+        _value(style, "font-weight", "400") in ("600", "700", "bold"),
+    )
+    before, anchor = length(said, mono, bold) * size, _value(style, "text-anchor", "start")
+    return Text(whole, said, x, y, size, before, anchor, float(turn[1]) if turn else 0.0, mono, bold)
+
+
+def centre(shapes: Sequence[Shape], texts: Sequence[Text]) -> None:
+    """Anchor in the middle what matplotlib has centred by its start: the lines of a text of several lines."""
+    lines = [
+        text for text in texts
+        if text.element.tag == f"{SVG}text" and "translate" in text.element.get("transform", "")
+        and text.anchor == "start" and not text.turned
+    ]  # fmt: skip
+    middles = [text.x + text.before / 2 for text in lines]
+    for text, middle in zip(lines, middles, strict=True):
+        near = [
+            other
+            for other, its in zip(lines, middles, strict=True)
+            if abs(its - middle) < 0.7 and abs(other.y - text.y) < 16
+        ]
+        if near[1:] or any(abs(shape.middle[0] - middle) < 0.7 for shape in shapes if shape.around(text)):
+            text.x, text.anchor = middle, "middle"
+            text.element.set("style", f"{text.element.get('style', '')}; text-anchor: middle")
+
+
+# Across --------------------------------------------------------------------------------------------------------------
+
+
+def fit(
+    shapes: Sequence[Shape], texts: Sequence[Text], charts: Sequence[Shape], left: float, right: float
+) -> tuple[Map, float]:
+    """Return where each x goes, and the width of the whole. Texts get their lines."""
+    for text in texts:
+        below = 30 if text.anchor == "middle" else 0  # marks of an axis
+        inside = [chart for chart in charts if chart.left - 1 <= text.x <= chart.right + 1]
+        text.soft = any(chart.top - 2 <= text.y <= chart.bottom + below for chart in inside)
+        boxes = [shape for shape in shapes if shape.around(text) and not shape.arrow and shape not in charts]
+        text.box = min(boxes, key=lambda box: box.wide * (box.bottom - box.top), default=None)
+    hold(shapes, texts)
+    knots = sides(shapes, texts, charts, left, right)
+    for most, least, caps in (
+        (WIDTH, 0.2, CAPS[:-2]),
+        (WIDTH, 0.0, CAPS),
+        (inf, 0.0, CAPS[-1:]),
+    ):  # rather close than broken
+        for cap in caps:
+            for text in texts:
+                text.lines = wrapped(text, cap * WIDTH)
+            asked = shared(knots, needs(shapes, texts, charts, left, right), charts)
+            low, high = least, 1.0
+            for _ in range(8):
+                part = (low + high) / 2
+                low, high = (part, high) if sum(shrunk(knots, asked, part)) <= WIDTH else (low, part)
+            widths = shrunk(knots, asked, low)
+            if sum(widths) <= most + 0.1:
+                return mapping(knots, widths), sum(widths)
+    raise AssertionError("the last attempt has no limit")
+
+
+def hold(shapes: Sequence[Shape], texts: Sequence[Text]) -> None:
+    """Let the lines, boxes and markers of a legend move with its texts."""
+    named = [text for text in texts if text.anchor == "start" and not text.turned and re.search("[a-z]", text.said)]
+    for text in named:
+        near = [
+            shape for shape in shapes
+            if text.x - 32 < shape.left and shape.right < text.x + 0.1 and (not shape.wide or 6 < shape.wide < 27)
+            and abs(shape.middle[1] - (text.y - 0.35 * text.was)) < 4
+        ]  # fmt: skip
+        several = sum(abs(other.x - text.x) < 0.1 for other in named) > 1
+        if near and (several or any(shape.wide for shape in near)):
+            text.box, text.soft, text.handle = None, True, text.x - min(shape.left for shape in near)
+            for shape in near:
+                shape.held = text
+    for text in texts:
+        row = sorted(
+            (other for other in texts if other.handle and abs(other.y - text.y) < 2), key=lambda other: other.x
+        )
+        text.row = row if text.handle and row[1:] else []
+
+
+def sides(shapes, texts, charts, left: float, right: float) -> list[float]:
+    """Return the ends of the intervals: the sides of charts and of shapes outside of them, and where texts are anchored."""
+    found = {right} | {text.x for text in texts if not (text.box or text.soft)}
+    found |= {side for shape in shapes if not (shape.arrow or shape.held) for side in (shape.left, shape.right)}
+    knots = [left]
+    for x in sorted(found):
+        if x - knots[-1] > 0.3 and x <= right and not any(chart.left + 0.1 < x < chart.right - 0.1 for chart in charts):
+            knots.append(x)
+    return knots
+
+
+def needs(shapes, texts, charts, first: float, last: float) -> Iterator[Need]:
+    for text in texts:
+        left, right = text.reach
+        if not (text.soft and (text.box or text.handle)):
+            if text.x > first + 0.5:
+                yield first, text.x, left + 0.5
+            if text.x < last - 0.5 and not (text.soft and text.anchor == "middle"):
+                yield text.x, last, right + 0.5
+    for text in (free := [text for text in texts if not (text.soft or text.box and text.box.held)]):
+        left, right = text.reach
+        if text.box and text.anchor == "middle":
+            yield text.box.left, text.box.right, left + right + 3
+        elif text.box and text.anchor == "start":
+            yield text.x, text.box.right, right + 2
+        elif text.box:
+            yield text.box.left, text.x, left + 2
+        if not text.turned:
+            yield from (
+                (text.x, chart.left, right + 4) for chart in charts
+                if chart.top - 6 < text.y < chart.bottom + 6 and 0.5 < chart.left - text.x < 60
+            )  # fmt: skip
+            yield from beside(text, shapes)
+        yield from ((text.x, other.x, gap) for other in free if text.x < other.x and (gap := apart(text, other)))
+
+
+def beside(text: Text, shapes: Iterable[Shape]) -> Iterator[Need]:
+    """Yield the room between a text and the boxes that are on its left and on its right."""
+    left, right = text.reach
+    for shape in shapes:
+        inside = (
+            text.box is None or shape is not text.box and text.box.left <= shape.left and shape.right <= text.box.right
+        )
+        level = shape.top < text.y and text.y - 0.7 * text.size < shape.bottom
+        if inside and level and shape.closed and not (shape.arrow or shape.held):
+            if shape.left > text.x:
+                yield text.x, shape.left, right + 2
+            elif shape.right < text.x:
+                yield shape.right, text.x, left + 2
+
+
+def apart(one: Text, other: Text) -> float:
+    """How far the anchors of two texts have to be from each other: 0 if they are not in one line."""
+    both = one.reach[1] + other.reach[0]
+    if one.turned and other.turned:
+        return 1.25 * one.size if abs(one.y - other.y) < 2 and one.box is None else 0
+    if one.upright:
+        middle = one.y - (0.5 - SHARE[one.anchor]) * one.width
+        return both + 3 if abs(middle - other.y) < one.width / 2 + 6 else 0
+    level = abs(one.y - other.y) < 5 and not other.turned and not one.turned
+    return both + 4 if level and (one.box is None or one.box is not other.box) else 0
+
+
+def shared(knots: Sequence[float], needs: Iterable[Need], charts) -> list[tuple]:
+    """Return each need from the shortest on: its least width, the share of each interval in it, and how they grow for it. A chart
+    grows only if nothing else is there."""
+    rigid = [any(chart.left - 0.3 <= a and b <= chart.right + 0.3 for chart in charts) for a, b in pairwise(knots)]
+    asked = []
+    for start, end, least in sorted(needs, key=lambda need: need[1] - need[0]):
+        lengths = {i: min(end, b) - max(start, a) for i, (a, b) in enumerate(pairwise(knots)) if a < end and b > start}
+        shares = [(i, inside / (knots[i + 1] - knots[i])) for i, inside in lengths.items()]
+        loose = [0.0 if rigid[i] else inside for i, inside in lengths.items()]
+        if sum(lengths.values()):
+            asked.append((least, shares, loose if sum(loose) > 1 else [*lengths.values()]))
+    return asked
+
+
+def shrunk(knots: Sequence[float], asked: Sequence[tuple], part: float) -> list[float]:
+    """Return the least widths of the intervals, each of which keeps a part of its width."""
+    widths = [part * (end - start) for start, end in pairwise(knots)]
+    for least, shares, grown in asked:
+        lacks = least - sum(share * widths[i] for i, share in shares)
+        if lacks > 0:
+            gains = sum(grow * share for (_, share), grow in zip(shares, grown, strict=True))
+            for (i, _), grow in zip(shares, grown, strict=True):
+                widths[i] += lacks * grow / gains
+    return widths
+
+
+def mapping(knots: Sequence[float], widths: Sequence[float]) -> Map:
+    def across(x: float) -> float:
+        start = 0.0
+        for (a, b), wide in zip(pairwise(knots), widths, strict=True):
+            if x <= b:
+                return start + (x - a) * wide / (b - a)
+            start += wide
+        return start + x - knots[-1]
+
+    return across
+
+
+# Down ----------------------------------------------------------------------------------------------------------------
+
+
+def wrapped(text: Text, most: float) -> list[str]:
+    """Return the lines of a text, each at most so wide."""
+    if text.turned or text.soft or len(text.element) or text.length(text.said) <= most:
+        return [text.said]
+    indent = re.match(" *", text.said)[0] + "  " * (text.mono and text.anchor == "start")
+    lines, line = [], ""
+    for part in BREAK.split(text.said):
+        while part:
+            if line.strip() and text.length((line + part).rstrip()) > most:
+                lines.append(line.rstrip())
+                line, part = indent, part.lstrip()
+            fits = next((n for n in range(len(part), 0, -1) if text.length((line + part[:n]).rstrip()) <= most), 1)
+            line, part = line + part[:fits], part[fits:]
+    return [line for line in [*lines, line] if line.strip()]
+
+
+def flow(shapes: Sequence[Shape], texts: Sequence[Text]) -> None:
+    """Place the entries of a legend that are in one row: beside each other, and in further rows."""
+    for first in texts:
+        if first.row and first.row[0] is first:
+            tall = max([shape.bottom - shape.top for shape in shapes if shape.held in first.row] + [first.size])
+            x = down = 0.0
+            for text in first.row:
+                if x and x + text.handle + text.width > WIDTH:
+                    x, down = 0.0, down + tall + 0.5 * first.size
+                text.to, text.moved = x + text.handle + 2, down
+                x = text.to + text.width + 8
+
+
+def lower(texts: Sequence[Text], top: float, bottom: float, foot: float, squeeze: float) -> tuple[Map, float]:
+    """Return where each y goes, and the foot of the window, whose top goes to the foot of the one before it."""
+    rows: list[list[float]] = []  # y, and what is added below it
+    for text in sorted(texts, key=lambda text: text.y):
+        more = text.moved or (len(text.lines) - 1) * 1.2 * text.size
+        if more and rows and text.y - rows[-1][0] < 4:
+            rows[-1][1] = max(rows[-1][1], more)
+        elif more:
+            rows.append([text.y, more])
+
+    def down(y: float) -> float:
+        return foot + (y - top) * squeeze + sum(more for row, more in rows if row + 1 < y)
+
+    return down, down(bottom)
+
+
+# Writing -------------------------------------------------------------------------------------------------------------
+
+
+def write(shapes, texts, charts, across: Map, down: Map, total: float) -> None:
+    for text in sorted(texts, key=lambda text: text.box is not None):
+        place(text, texts, charts, across, total)
+    for shape in shapes:
+        move_shape(shape, across, down)
+    thin_out(texts, charts)
+    spread(texts)
+    for text in texts:
+        move_text(text, across, down)
+
+
+def place(text: Text, texts, charts, across: Map, total: float) -> None:
+    left, right = text.reach
+    if text.row:
+        return
+    text.to = across(text.x)
+    if text.box and (held := text.box.held):
+        text.to, text.moved = held.to + text.x - held.x, held.moved
+    elif box := text.box:
+        start, end = across(box.left), across(box.right)
+        if text.anchor == "middle":
+            text.to = start + (text.x - box.left) / box.wide * (end - start)
+        elif text.anchor == "start":
+            text.to = min(start + text.x - box.left, max(end - right - 2, start + 2))
+    elif text.handle:
+        column = [other for other in texts if other.handle and abs(other.x - text.x) < 0.1]
+        inside = [
+            chart for chart in charts if chart.left < text.x < chart.right and chart.top - 2 < text.y < chart.bottom
+        ]
+        least = max([across(chart.left) + 3 for chart in inside], default=0.5) + max(other.handle for other in column)
+        most = min(
+            [across(chart.right) for chart in inside if text.x + text.before < chart.right + 2], default=total - 0.5
+        )
+        text.to = max(min(text.to, most - max(other.reach[1] for other in column)), least)
+    elif text.soft and not text.turned:
+        text.to = max(min(text.to, total - right - 0.5), left + 0.5)
+
+
+def move_shape(shape: Shape, across: Map, down: Map) -> None:
+    element, tag, held = shape.element, shape.element.tag.removeprefix(SVG), shape.held
+    rigid = (shape.middle[0], across(shape.middle[0]), shape.bottom, down(shape.bottom)) if shape.arrow else None
+    rigid = (held.x, held.to, held.y, down(held.y) + held.moved) if held else rigid
+
+    def move(x: float, y: float) -> tuple[float, float]:
+        return (rigid[1] + x - rigid[0], rigid[3] + y - rigid[2]) if rigid else (across(x), down(y))
+
+    def command(match: re.Match) -> str:
+        numbers = [*map(float, NUMBER.findall(match[2]))]
+        points = (move(x, y) for x, y in zip(numbers[::2], numbers[1::2], strict=True))
+        return match[1] + " ".join(f"{x:.2f} {y:.2f}" for x, y in points)
+
+    if tag == "path":
+        element.set("d", COMMAND.sub(command, element.get("d")))
+        return
+    (left, top), (right, bottom) = move(shape.left, shape.top), move(shape.right, shape.bottom)
+    element.set("x", f"{left:.2f}")
+    element.set("y", f"{-top if tag == 'image' else top:.2f}")
+    if tag != "use":
+        element.set("width", f"{right - left:.2f}")
+        element.set("height", f"{bottom - top:.2f}")
+    if tag == "image":
+        element.set("transform", f"scale(1 -1) translate(0 -{bottom - top:.2f})")
+        element.set("preserveAspectRatio", "none")
+
+
+def thin_out(texts: Sequence[Text], charts: Sequence[Shape]) -> None:
+    """Leave out every second mark of an axis as long as some touch each other."""
+    rows: dict[int, list[Text]] = {}
+    for text in texts:
+        if text.soft and not text.turned and any(chart.bottom < text.y < chart.bottom + 30 for chart in charts):
+            rows.setdefault(round(text.y), []).append(text)
+    for row in rows.values():
+        row.sort(key=lambda text: text.to)
+        while row[2:] and any(one.to + one.reach[1] + 2 > other.to - other.reach[0] for one, other in pairwise(row)):
+            for text in row[1::2]:
+                text.said, text.lines = "", []
+            row[:] = row[::2]
+
+
+def spread(texts: Sequence[Text]) -> None:
+    """Move texts of a chart up, or else down, that would be on each other."""
+    done: list[Text] = []
+
+    def free(text: Text) -> bool:
+        left, right = text.to - text.reach[0], text.to + text.reach[1]
+        return not any(
+            left < other.to + other.reach[1]
+            and other.to - other.reach[0] < right
+            and abs(text.y + text.moved - other.y - other.moved) < text.size
+            for other in done
+        )
+
+    for text in sorted(texts, key=lambda text: (not text.handle, text.x)):
+        if text.soft and not text.turned and text.said and not text.box:
+            steps = (step * 1.1 * text.size for step in (0, -1, 1, -2, 2, -3, 3))
+            text.moved = text.moved if text.handle else next((text.moved for text.moved in steps if free(text)), 0.0)
+            done.append(text)
+
+
+def move_text(text: Text, across: Map, down: Map) -> None:
+    element, several = text.element, len(text.element) > 0
+    if text.soft and text.box and text.said:
+        shorten(text, across(text.box.right) - across(text.box.left) - 1)
+    if not text.said:
+        element.clear()
+        return
+    held = text.box.held if text.box and text.box.held else text
+    y = down(held.y) + text.y - held.y + text.moved
+    turn = f" rotate({text.turned:g})" if text.turned else ""
+    scale = f" scale({text.size / text.was:.3f})" if several and text.size != text.was else ""
+    element.set("transform", f"translate({text.to:.2f} {y:.2f}){turn}{scale}")
+    element.attrib.pop("x", None)
+    element.attrib.pop("y", None)
+    if several:
+        return
+    if text.size != text.was:
+        element.set("style", f"{element.get('style', '')}; font-size: {text.size:g}px")
+    element.text = text.said if len(text.lines) < 2 else ""
+    for number, line in enumerate(text.lines if len(text.lines) > 1 else ()):
+        more = {"dy": f"{1.2 * text.size:.2f}"} if number else {}
+        ElementTree.SubElement(element, f"{SVG}tspan", {"x": "0"} | more).text = line
+
+
+def shorten(text: Text, room: float) -> None:
+    """Cut a text that is longer than its bar, or leave it out."""
+    said = text.said
+    while said and text.length(said + "…" * (said != text.said)) > room:
+        said = said[:-1]
+    if said != text.said:
+        text.said, text.lines = (said.rstrip() + "…" if len(said) > 2 else ""), []
