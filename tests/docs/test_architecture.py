@@ -5,6 +5,7 @@ from docs.programs.images import architecture
 
 def test_the_picture_is_fresh():
     assert architecture.PICTURE.read_text(encoding="utf-8") == architecture.drawn()
+    assert architecture.PHONE.read_text(encoding="utf-8") == architecture.drawn(architecture.NARROW)
 
 
 def test_a_room_is_above_those_that_it_imports_and_beside_those_that_import_it_too():

@@ -300,8 +300,9 @@ def fit(
         (inf, 0.0, CAPS[-1:]),
     ):  # rather close than broken
         for cap in caps:
-            for text in texts:
-                text.lines = wrapped(text, cap * WIDTH)
+            for text in texts:  # a box that is wide now stays so
+                share = text.box.wide / (right - left) if text.box else 0.0
+                text.lines = wrapped(text, max(cap, 0.85 * share) * WIDTH)
             asked = shared(knots, needs(shapes, texts, charts, left, right), charts)
             low, high = least, 1.0
             for _ in range(8):

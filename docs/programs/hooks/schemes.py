@@ -2,8 +2,9 @@
 
 A drawing has colours for a white page. On the site each colour is `light-dark(...)`: in the dark, greys go from the page's ground
 to its ink, and other colours keep their hue. A browser takes the scheme of the page, in an `<img>` too. `map.svg` becomes a part
-of its page, and the boxes of its phases are links. A screenshot `NAME.webp` has a second file `NAME-dark.webp`, and a page shows
-the one of its scheme. `README.md` has a second drawing too: `python docs/programs/hooks/schemes.py` writes it.
+of its page, once wide and once as narrow as a phone, and the boxes of its phases are links. A screenshot `NAME.webp` has a second
+file `NAME-dark.webp`, and a page shows the one of its scheme. `README.md` has a second drawing too:
+`python docs/programs/hooks/schemes.py` writes it.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from mkdocs.structure.pages import Page
 from mkdocs.utils import get_relative_url
 
 from docs.programs import IMAGES
+from docs.programs.hooks.narrow import narrow
 
 COLOR = re.compile(r"(?<![\w-])((?:fill|stroke|stop-color|--[\w-]+)(?:=\"|: ?))(#[0-9a-fA-F]{6}|#[0-9a-fA-F]{3})\b")
 GROUND, INK, DARKEST = (0x1E, 0x21, 0x29), (0xE6, 0xE9, 0xEE), 0.14  # in the dark, and the lightness of ink on paper
@@ -60,17 +62,19 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     def linked(match: re.Match) -> str:
         drawing = (IMAGES / "map.svg").read_text(encoding="utf-8")
+        phone = narrow(drawing).replace("#head", "#tip").replace('id="head"', 'id="tip"')  # a page has each id once
+        return f'<figure class="map">{dressed(drawing, match[1])}{dressed(phone, match[1])}</figure>'
+
+    def dressed(drawing: str, said: str) -> str:
         links = []
         for number, box in BOX.findall(drawing):
             phase = next(phase for phase in config.extra["phases"] if phase.name.startswith(number))
             url = get_relative_url(files.get_file_from_path((phase.reading or phase.labs[0]).page).url, page.url)
             links.append(f'<a href="{url}" aria-label="Phase {phase.label}"><rect{box} fill="transparent"/></a>')
-        drawing = re.sub(
-            r'role="img" aria-labelledby="[^"]*"', f'role="group" aria-label="{match[1]}"', drawing, count=1
-        )
+        drawing = re.sub(r'role="img" aria-labelledby="[^"]*"', f'role="group" aria-label="{said}"', drawing, count=1)
         drawing = re.sub(r"<(title|desc)\b.*?</\1>", "", drawing, flags=re.DOTALL)
         lines = drawing.replace("</svg>", "".join(links) + "</svg>").splitlines()
-        return f'<figure class="map" tabindex="0">{in_both("".join(map(str.strip, lines)))}</figure>'
+        return in_both("".join(map(str.strip, lines)))
 
     def both(match: re.Match) -> str:
         if not (IMAGES / f"{match[1]}-dark.webp").exists():

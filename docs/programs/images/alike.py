@@ -13,11 +13,10 @@ import numpy
 from autograder.classroom.winnowing import answer, outlier_bits, pairs
 from docs.programs import IMAGES
 
-PICTURE = IMAGES / "alike.svg"
+PICTURE, PHONE = IMAGES / "alike.svg", IMAGES / "alike-panels.svg"
 CALLS = ["reversed", "sorted", "tuple", "list", "set", "sum", "max", "min", "len", "zip", "map", "any"]
 STUDENTS, EXERCISES, COPIED = 30, 10, 5
-WIDTH, HEIGHT, LEFT, BASE, BINS, TOP = 720, 170, 20, 120, 60, 90  # pixels; and columns of the drawing
-FONT = 'font-family="system-ui, sans-serif" font-size="14"'
+WIDTH, NARROW, HEIGHT, LEFT, BASE, BINS, TOP = 720, 358, 170, 20, 120, 60, 90  # pixels; and columns of the drawing
 
 
 def bits() -> tuple[list[float], float]:
@@ -38,15 +37,15 @@ def bits() -> tuple[list[float], float]:
     return [pair.bits for pair in found], outlier_bits(found)
 
 
-def drawn() -> str:
+def drawn(width: int = WIDTH) -> str:
     """The picture: a column for each range of bits, whose height is the square root of the pairs, and the limit."""
     found, limit = bits()
     first, third = (float(quantile) for quantile in numpy.quantile(found, [0.25, 0.75]))
-    scale = (WIDTH - 2 * LEFT) / (1.05 * max(found))
+    scale = (width - 2 * LEFT) / (1.05 * max(found))
     counts = [0] * BINS
     for value in found:
         counts[int(BINS * value / (1.05 * max(found)))] += 1
-    wide, shapes = (WIDTH - 2 * LEFT) / BINS, []
+    wide, shapes = (width - 2 * LEFT) / BINS, []
     for column, count in enumerate(counts):
         high = TOP * (count / max(counts)) ** 0.5
         fill = "#c93c37" if column * wide / scale >= limit else "#656d76"
@@ -55,19 +54,20 @@ def drawn() -> str:
     one, two, three = (LEFT + scale * value for value in (first, third, limit))
     below = BASE + 14
     shapes += [
-        f'<path d="M{LEFT} {BASE}H{WIDTH - LEFT}" stroke="#848d97"/>',
+        f'<path d="M{LEFT} {BASE}H{width - LEFT}" stroke="#848d97"/>',
         f'<path d="M{one:.0f} {below}H{two:.0f}" stroke="#22282c" stroke-width="6"/>',
         f'<path d="M{two:.0f} {below}H{three:.0f}" stroke="#22282c" stroke-dasharray="4 3"/>',
         f'<path d="M{three:.0f} {BASE - TOP}V{below + 6}" stroke="#c93c37" stroke-dasharray="4 3"/>',
-        _text(one - 8, below + 5, "middle half", "end"),
+        _text(one - (8 if width == WIDTH else 4), below + 5, "middle half", "end"),
         _text((two + three) / 2, below + 22, "three times as wide", "middle"),
         _text(three + 6, BASE - TOP + 12, f"far out: above {limit:.0f} bits"),
         _text(three + 16, BASE - 18, "a pair by chance"),
-        _text(WIDTH - LEFT, BASE - 18, "half of the answers copied", "end"),
-        _text(WIDTH - LEFT, below + 22, "bits of a pair →", "end"),
+        _text(width - LEFT, BASE - (18 if width == WIDTH else 36), "half of the answers copied", "end"),
+        _text(width - LEFT, below + 22, "bits of a pair →", "end"),
     ]
-    size = f'viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}"'
-    return "\n".join([f'<svg xmlns="http://www.w3.org/2000/svg" {size} {FONT}>', *shapes, "</svg>"]) + "\n"
+    size = f'viewBox="0 0 {width} {HEIGHT}" width="{width}" height="{HEIGHT}"'
+    size += f' font-family="system-ui, sans-serif" font-size="{14 if width == WIDTH else 9.5}"'
+    return "\n".join([f'<svg xmlns="http://www.w3.org/2000/svg" {size}>', *shapes, "</svg>"]) + "\n"
 
 
 def _text(x: float, y: float, text: str, anchor: str = "start") -> str:
@@ -76,3 +76,4 @@ def _text(x: float, y: float, text: str, anchor: str = "start") -> str:
 
 if __name__ == "__main__":
     PICTURE.write_text(drawn(), encoding="utf-8")
+    PHONE.write_text(drawn(NARROW), encoding="utf-8")

@@ -14,9 +14,17 @@ from docs.programs import DOCS, IMAGES
 
 ROOT = DOCS.parent
 PICTURE = IMAGES / "architecture.svg"
-ROW, BOX, LETTER = 44, 30, 8.5  # from row to row; of a box; of a character: pixels
+PHONE = IMAGES / "architecture-panels.svg"  # the same for a phone
+ROW, LINE, BOX, LETTER, GAP = (
+    44,
+    34,
+    30,
+    8.5,
+    10,
+)  # from row to row; from line to line; of a box; of a character; pixels
+WIDE, NARROW = 446, 358  # of a column at most
 FONT = 'font-family="ui-monospace, Menlo, Consolas, monospace" font-size="14" text-anchor="middle"'
-COLUMNS = {"autograder": ("the grader", 260), "rushlight": ("the framework", 500)}  # and the width
+COLUMNS = {"autograder": "the grader", "rushlight": "the framework"}
 Imports = dict[str, set[str]]
 
 
@@ -62,29 +70,53 @@ def rows(rooms: Imports) -> list[list[list[str]]]:
     return [sorted(sorted(box) for box in boxes if height[box] == level) for level in range(max(height.values()) + 1)]
 
 
-def drawn() -> str:
-    """The picture: a column for each package, with its lowest row at the bottom."""
-    columns = {package: rows(imports(package)) for package in COLUMNS}
-    height = ROW * (max(map(len, columns.values())) + 1)
-    shapes, left = [], 0
-    for package, levels in columns.items():
-        name, width = COLUMNS[package]
-        middle, left = left + width / 2, left + width
-        shapes.append(_text(middle, height - ROW * (len(levels) + 1) + BOX, f"{package}/ · {name}", "bold"))
-        for level, boxes in enumerate(levels):
-            shapes += _row([" ⇄ ".join(box) for box in boxes], middle, height - ROW * (level + 1))
-    size = f'viewBox="0 0 {left} {height}" width="{left}" height="{height}"'
+def drawn(most: int = WIDE) -> str:
+    """The picture: a column for each package, with its lowest row at the bottom. On a phone the columns are below each other."""
+    columns = {package: [_lines(row, most - 6) for row in rows(imports(package))] for package in COLUMNS}
+    heights = {package: ROW + sum(ROW + LINE * (len(row) - 1) for row in levels) for package, levels in columns.items()}
+    widths = [max(_width(line) for row in levels for line in row) + 4 for levels in columns.values()]
+    width, height = sum(widths) + 2 * GAP, max(heights.values())
+    if most == NARROW:
+        width, height = most, sum(heights.values())
+    shapes, left, foot = list[str](), 0.0, height
+    for (package, levels), wide in zip(columns.items(), widths, strict=True):
+        middle = left + wide / 2
+        if most == NARROW:
+            middle, foot = width / 2, heights[package] + (foot if shapes else 0)
+        else:
+            left += wide + 2 * GAP
+        shapes.append(_text(middle, foot - heights[package] + BOX, f"{package}/ · {COLUMNS[package]}", "bold"))
+        top = foot
+        for row in levels:
+            for number, line in enumerate(reversed(row)):
+                top -= LINE if number else ROW
+                shapes += _row(line, middle, top)
+    size = f'viewBox="0 0 {width:.0f} {height}" width="{width:.0f}" height="{height}"'
     return "\n".join([f'<svg xmlns="http://www.w3.org/2000/svg" {size} {FONT}>', *shapes, "</svg>"]) + "\n"
 
 
+def _lines(boxes: list[list[str]], most: int) -> list[list[str]]:
+    """The names of the boxes of a row, in as many lines as they need."""
+    lines: list[list[str]] = [[]]
+    for name in (" ⇄ ".join(box) for box in boxes):
+        if lines[-1] and _width([*lines[-1], name]) > most:
+            lines.append([])
+        lines[-1].append(name)
+    return lines
+
+
+def _width(names: list[str]) -> float:
+    return sum(LETTER * len(name) + 16 for name in names) + GAP * (len(names) - 1)
+
+
 def _row(names: list[str], middle: float, top: float) -> Iterator[str]:
-    widths = [LETTER * len(name) + 16 for name in names]
-    left = middle - (sum(widths) + 10 * (len(names) - 1)) / 2
-    for name, width in zip(names, widths):
+    left = middle - _width(names) / 2
+    for name in names:
+        width = _width([name])
         box = f'x="{left:.0f}" y="{top:.0f}" width="{width:.0f}" height="{BOX}" rx="4"'
         yield f'<rect {box} fill="#eceff1" stroke="#848d97"/>'
         yield _text(left + width / 2, top + 20, name)
-        left += width + 10
+        left += width + GAP
 
 
 def _text(x: float, y: float, text: str, weight: str = "normal") -> str:
@@ -93,3 +125,4 @@ def _text(x: float, y: float, text: str, weight: str = "normal") -> str:
 
 if __name__ == "__main__":
     PICTURE.write_text(drawn(), encoding="utf-8")
+    PHONE.write_text(drawn(NARROW), encoding="utf-8")
