@@ -42,9 +42,33 @@ document.addEventListener("click", (event) => {
   tapped = term;
 }, true);
 
+// What scrolls sideways is a place to go to, and has a name. What does not scroll is no such place.
+const named = {
+  "pre > code": words("Code"), ".output pre": words("Output"), ".outputs .figure": words("Figure"), ".formula": words("Formula"),
+  ".md-typeset__scrollwrap": words("Table"),
+};
+const watched = new WeakSet();
+const sizes = new ResizeObserver((all) => {
+  for (const { target } of all) {
+    const scrolls = target.scrollWidth > target.clientWidth || target.scrollHeight > target.clientHeight;
+    const name = Object.keys(named).find((each) => target.matches(each));
+    for (const [attribute, value] of [["tabindex", 0], ["role", "group"], ["aria-label", named[name]]])
+      if (scrolls) target.setAttribute(attribute, value);
+      else target.removeAttribute(attribute);
+  }
+});
+function watch() {
+  for (const each of document.querySelectorAll(Object.keys(named).map((each) => `article ${each}`))) {
+    if (!watched.has(each)) sizes.observe(each);
+    watched.add(each);
+  }
+}
+watch();
+
 // The buttons of a block of code come when the block does. They are no place to go to, as navigation would be.
 new MutationObserver(() => {
   for (const buttons of document.querySelectorAll(".md-code__nav:not([role])")) buttons.setAttribute("role", "none");
+  watch();
 }).observe(document.querySelector("article"), { childList: true, subtree: true });
 
 // In a lab, E leads to the next exercise, and Shift+E to the one before: to its first button. So does a link at the top of the page.

@@ -224,6 +224,25 @@ def test_the_first_tap_on_a_term_says_what_it_means_and_the_second_follows_the_l
         page.wait_for_url("**/glossary.html#*")
 
 
+STOPS = """() => [...document.querySelectorAll("article :is(pre, code, .formula, .figure, .md-typeset__scrollwrap)")]
+    .filter((each) => each.checkVisibility()).filter((each) => {
+        const scrolls = each.scrollWidth > each.clientWidth && getComputedStyle(each).overflowX === "auto";
+        if (scrolls) return each.tabIndex || !each.role || !each.ariaLabel;
+        return each.tabIndex === 0 && each.scrollHeight <= each.clientHeight;
+    }).map((each) => each.outerHTML.slice(0, 200))"""
+
+
+def test_what_scrolls_sideways_is_a_tab_stop_with_a_name_and_what_does_not_is_none(page, folder):
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto((folder / "phases/01_strided/reading.html").as_uri())
+    page.wait_for_function(f"({STOPS})().length === 0")
+    assert page.locator("article pre > code[role=group]").count() > 10
+    figures = page.evaluate(
+        "[...document.querySelectorAll('.figure')].map((each) => each.scrollWidth - each.clientWidth)"
+    )
+    assert figures and max(figures) <= 0
+
+
 @pytest.mark.sweep
 @pytest.mark.parametrize("scheme", sweep(["light", "dark"], keep=["dark"]))
 def test_the_map_has_a_link_for_each_phase_and_drawings_follow_the_scheme(page, served, scheme):

@@ -510,7 +510,8 @@ def place(text: Text, texts, charts, across: Map, total: float) -> None:
         if text.anchor == "middle":
             text.to = start + (text.x - box.left) / box.wide * (end - start)
         elif text.anchor == "start":
-            text.to = min(start + text.x - box.left, max(end - right - 2, start + 2))
+            column = [other.reach[1] for other in texts if other.box is box and abs(other.x - text.x) < 0.5]
+            text.to = min(start + text.x - box.left, max(end - max(column) - 2, start + 2))
     elif text.handle:
         column = [other for other in texts if other.handle and abs(other.x - text.x) < 0.1]
         inside = [

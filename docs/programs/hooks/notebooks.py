@@ -55,6 +55,7 @@ IN_THE_LAB = re.compile(
 )
 TOP = re.compile(r"<!-- top: Figure ([\w.]+) -->")  # where a reading shows a figure of a section below
 TITLE = re.compile(r"^# +(.+)$", re.MULTILINE)
+CELL, LONG = re.compile(r"(?<=<td>)[^<]+"), re.compile(r"[^\s&;]{16,}")  # of a table, and a long name in it
 HTML_TAGS = ["b", "br", "code", "div", "em", "i", "p", "pre", "span", "strong", "sub", "sup"]
 HTML_TAGS += ["caption", "table", "tbody", "td", "tfoot", "th", "thead", "tr"]
 
@@ -297,14 +298,20 @@ def _released(lab: Notebook) -> bytes:
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """The parts of a page have headings of the first level too. They follow in its table of contents, and a page has one title.
-    Links may name the blocks of exercises, which mkdocs does not look for."""
+    Long names in cells of tables may be broken. Links may name the blocks of exercises, which mkdocs does not look for."""
     page.present_anchor_ids = {*(page.present_anchor_ids or ()), *re.findall(r'<div id="(exercise-[^"]+)"', html)}
     first, *parts = page.toc.items or [None]
     if parts:
         first.children += parts
         page.toc.items = [first]
+    html = CELL.sub(_breakable, html)
     title, end, rest = html.partition("</h1>")
     return title + end + re.sub(r"<h1 (.*?)</h1>", r'<h2 class="part" \1</h2>', rest, flags=re.DOTALL)
+
+
+def _breakable(cell: re.Match) -> str:
+    """A cell of a table whose long names may go on in a second line."""
+    return LONG.sub(lambda name: re.sub(r"(?<=[a-z0-9][/_.:,])(?=\w)", "<wbr>", name[0]), cell[0])
 
 
 def _add(files: Files, config: MkDocsConfig, path: str, content: str | bytes) -> None:
