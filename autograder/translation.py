@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import html
 import io
 import re
 import shutil
@@ -40,6 +41,9 @@ NAMED = re.compile(r"(\s*<!-- )((?:names|asked|on: [^;]*; not): .+?)( -->\s*)$")
 INERT = re.compile(r"\s*(?:<!--.*?-->|\{:?[^}]*\}|\|?[\s:|-]+\|?|-{3,}|\$\$.*|>>> .*)\s*$", re.DOTALL)
 NO_WORDS = re.compile(r"`[^`]*`|\$[^$]+\$|<[^>]*>|\]\([^)]*\)|https?://\S+|\{[^}]*\}|&\w+;")
 DIRECTIVE = re.compile(r"(?:type|noqa|pragma|fmt|mypy|ruff|pylint|doctest)\b ?[:(]|noqa|YOUR CODE HERE|[★☆!%]")
+TEXT = re.compile(r"(<text\b([^>]*)>)([^<]+)(?=</text>)")  # of a drawing
+LABEL = re.compile(r"[A-Za-z][^\d_()\[\]=<>]*[a-z][^\d_()\[\]=<>]*")
+PROSE = re.compile(r"[a-z][a-z,:']* [a-z,:' ]+")  # the same, in the letters of code
 TIME = "**Time.** "  # the paragraph below a lab's title, whose numbers the builder adds up
 COUNT = r"\d+(?:\.\d+)?"
 EFFORT = re.compile(r"(# [★☆]{3} · )(.+)$", re.MULTILINE)  # above an exercise
@@ -83,6 +87,19 @@ def say(language: str, name: str) -> Say:
 def has_words(text: str) -> bool:
     """Whether there is anything in a text to translate, besides code, formulas, tags and addresses."""
     return bool(re.search(r"[^\W\d_]{2}", NO_WORDS.sub("", text)))
+
+
+def drawing(picture: str, say: Say) -> str:
+    """A drawing (SVG) with its labels as `say` has them. Names, code and labels with a number stay."""
+    mono = {f'class="{name}"' for name in re.findall(r"\.(c\d+)\{[^}]*Mono", picture)}
+
+    def said(match: re.Match) -> str:
+        message = html.unescape(match[3])
+        code = "mono" in match[2] or any(name in match[2] for name in mono)
+        known = say(message, "label") if (PROSE if code else LABEL).fullmatch(message) else None
+        return match[1] + (html.escape(known, quote=False) if known else match[3])
+
+    return TEXT.sub(said, picture)
 
 
 # Markdown ------------------------------------------------------------------------------------------------------------

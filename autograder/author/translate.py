@@ -47,6 +47,7 @@ CODE = {  # catalogues of what code says, and the files that say it
         *("phases/*/reading.ipynb", "labs/*/*.ipynb"),
     ],
     "figures": ["docs/figures/*.js", "docs/programs/figures/*.py", "docs/browser/*.js", "docs/javascripts/*.js"],
+    "pictures": [*(f"docs/images/{name}.svg" for name in ("alike", "idea", "map")), "phases/*/reading.ipynb"],
 }
 # what says something: functions, with the position of their text, and arguments
 FUNCTIONS = {
@@ -138,7 +139,7 @@ def _said(name: str) -> Iterator[tuple[str, str]]:
 def said_in(path: Path, name: str) -> list[str]:
     """The messages of a file of code, which is one of those of a catalogue."""
     methods: dict[str, Any] = {".py": _python, ".js": "javascript", ".j2": babel_extract}
-    methods |= {".yml": _labels, ".toml": _reasons, ".ipynb": _title}
+    methods |= {".yml": _labels, ".toml": _reasons, ".ipynb": _drawn if name == "pictures" else _title, ".svg": _drawn}
     functions = dict.fromkeys(FUNCTIONS if name != "hints" else ())  # a check's `words` are names
     options = {"parse_template_string": True} if path.suffix == ".js" else {}
     found = extract_from_file(methods[path.suffix], path, functions, options=options)
@@ -162,6 +163,16 @@ def _title(file: BinaryIO, keywords: Collection[str], tags: Any, options: Any) -
     """The title of a notebook, which the navigation shows before the notebook itself is translated, for Babel."""
     text = "".join(json.load(file)["cells"][0]["source"])
     yield 1, None, text.partition("\n")[0].removeprefix("# "), []
+
+
+def _drawn(file: BinaryIO, keywords: Collection[str], tags: Any, options: Any) -> Iterator[tuple]:
+    """The labels of a drawing, or of those that the cells of a notebook show, for Babel."""
+    text, said = file.read().decode(), list[str]()
+    outputs = [each for cell in json.loads(text)["cells"] for each in cell.get("outputs", [])] if text[0] == "{" else []
+    drawings = ["".join(each.get("data", {}).get("image/svg+xml", "")) for each in outputs] or [text]
+    for drawing in drawings:
+        translation.drawing(drawing, lambda label, kind: said.append(label))
+    yield from ((1, None, label, []) for label in said)
 
 
 def _labels(file: BinaryIO, keywords: Collection[str], tags: Any, options: Any) -> Iterator[tuple]:

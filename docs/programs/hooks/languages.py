@@ -3,7 +3,7 @@
 At its end the build in English starts one for each language, which goes to `site/es/`. It has the same pages at the same places,
 with the messages that `translations/` has. A paragraph without a translation is in English and says so (`lang="en"`), and so does
 a page without any. Headings keep the anchors of the English page, so a link to a section, and the switch of languages, find it in
-both. Pictures, scripts and the API are those of the site above.
+both. A drawing whose labels have translations is there again. Other pictures, scripts and the API are those of the site above.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ def _of_nav(entry):
 def on_files(files: Files, config: MkDocsConfig) -> None:
     for file in files if LANGUAGE else ():
         is_page = file.is_documentation_page() and not file.src_uri.startswith("api/")
-        if is_page or file.src_uri.endswith(".ipynb"):
+        if is_page or file.src_uri.endswith(".ipynb") or getattr(file, "labelled", False):
             file.url, file.dest_uri = f"{LANGUAGE}/{file.url}", f"{LANGUAGE}/{file.dest_uri}"
         else:
             file.url, file.dest_uri = file.url, file.dest_uri  # as a page, before it is none

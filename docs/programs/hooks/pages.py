@@ -173,7 +173,8 @@ def _pictures(content: str, page: str, files: Files) -> str:
     def loading(match: re.Match) -> str:
         given = dict(ATTRIBUTE.findall(match[0]))
         path = posixpath.join(posixpath.dirname(page), given["src"].partition("#")[0])
-        file = files.get_file_from_path(posixpath.normpath(path))
+        path = posixpath.normpath(path).removeprefix(f"{LANGUAGE}/")
+        file = files.get_file_from_path(path)
         more = {} if match[0] == first else {"loading": "lazy"}
         if file and "height" not in given:
             width, height = size(file.content_bytes)
@@ -181,7 +182,7 @@ def _pictures(content: str, page: str, files: Files) -> str:
             more |= {"width": f"{shown:.0f}", "height": f"{shown * height / width:.0f}"}
         added = "".join(f' {name}="{value}"' for name, value in more.items() if name not in given)
         image = f"<img{added}{match[0].removeprefix('<img')}"
-        panels = files.get_file_from_path(posixpath.normpath(path).replace(".svg", "-panels.svg"))
+        panels = files.get_file_from_path(path.replace(".svg", "-panels.svg"))
         if panels is None or panels is file:
             return image
         width, height = map(round, size(panels.content_bytes))

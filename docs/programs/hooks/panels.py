@@ -26,7 +26,9 @@ ABOVE, LINE = 16, 4  # from the top of a panel to the foot of its title, and how
 def on_files(files: Files, config: MkDocsConfig) -> None:
     for file in [*files]:
         if re.fullmatch(r"phases/.*_files/\w+\.svg", file.src_uri) and (drawing := of_phone(file.content_string)):
-            files.append(File.generated(config, file.src_uri.replace(".svg", "-panels.svg"), content=drawing))
+            path = file.src_uri.replace(".svg", "-panels.svg")
+            files.append(File.generated(config, path, content=drawing))
+            files.get_file_from_path(path).labelled = file.labelled
 
 
 def of_phone(drawing: str) -> str | None:

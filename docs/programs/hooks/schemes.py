@@ -17,7 +17,9 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 from mkdocs.utils import get_relative_url
 
+from autograder import translation
 from docs.programs import IMAGES
+from docs.programs.hooks.languages import say
 from docs.programs.hooks.narrow import narrow
 
 COLOR = re.compile(r"(?<![\w-])((?:fill|stroke|stop-color|--[\w-]+)(?:=\"|: ?))(#[0-9a-fA-F]{6}|#[0-9a-fA-F]{3})\b")
@@ -55,13 +57,20 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
         drawn = file.src_uri.startswith(("figures/", "images/", "phases/")) and file.src_uri.endswith(".svg")
         if drawn and file.src_uri != "images/favicon.svg":
             files.remove(file)
-            drawing = in_both(file.content_string).replace("<svg ", ROOT, 1)
-            files.append(File.generated(config, file.src_uri, content=drawing))
+            drawing = labelled(file.content_string)
+            new = drawing != file.content_string  # in the language of this build
+            files.append(File.generated(config, file.src_uri, content=in_both(drawing).replace("<svg ", ROOT, 1)))
+            files.get_file_from_path(file.src_uri).labelled = new
+
+
+def labelled(drawing: str) -> str:
+    """A drawing with its labels in the language of this build."""
+    return translation.drawing(drawing, say("pictures"))
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     def linked(match: re.Match) -> str:
-        drawing = (IMAGES / "map.svg").read_text(encoding="utf-8")
+        drawing = labelled((IMAGES / "map.svg").read_text(encoding="utf-8"))
         phone = narrow(drawing).replace("#head", "#tip").replace('id="head"', 'id="tip"')  # a page has each id once
         return f'<figure class="map">{dressed(drawing, match[1])}{dressed(phone, match[1])}</figure>'
 

@@ -351,3 +351,20 @@ def everything(language):
         for name in translate.names(language)
         for english, said in translation.catalogue(language, name).items()
     }
+
+
+def test_the_labels_of_a_drawing_are_translated_and_names_code_and_numbers_stay():
+    style = "#p .c1{font-family: 'DejaVu Sans Mono', monospace}"
+    labels = ["time in ms", "relu", "12 rows", 'class="c1">relu', 'class="c1">a kernel', "x < y, or not"]
+    texts = "".join(f"<text {label if 'class' in label else '>' + label}</text>" for label in labels)
+    said = translation.drawing(
+        f"<svg><style>{style}</style>{texts}</svg>".replace("x < y", "x &lt; y"), lambda text, kind: text.upper()
+    )
+    assert re.findall(r">([^<>]+)</text>", said) == [
+        "TIME IN MS",
+        "RELU",
+        "12 rows",
+        "relu",
+        "A KERNEL",
+        "x &lt; y, or not",
+    ]
