@@ -43,7 +43,7 @@ NO_WORDS = re.compile(r"`[^`]*`|\$[^$]+\$|<[^>]*>|\]\([^)]*\)|https?://\S+|\{[^}
 DIRECTIVE = re.compile(r"(?:type|noqa|pragma|fmt|mypy|ruff|pylint|doctest)\b ?[:(]|noqa|YOUR CODE HERE|[★☆!%]")
 TEXT = re.compile(r"(<text\b([^>]*)>)([^<]+)(?=</text>)")  # of a drawing
 LABEL = re.compile(r"[A-Za-z][^\d_()\[\]=<>]*[a-z][^\d_()\[\]=<>]*")
-PROSE = re.compile(r"[a-z][a-z,:']* [a-z,:' ]+")  # the same, in the letters of code
+PROSE = re.compile(r"[A-Za-z][A-Za-z,:']* [A-Za-z,:'+? ]+")  # the same, in the letters of code
 TIME = "**Time.** "  # the paragraph below a lab's title, whose numbers the builder adds up
 COUNT = r"\d+(?:\.\d+)?"
 EFFORT = re.compile(r"(# [★☆]{3} · )(.+)$", re.MULTILINE)  # above an exercise
