@@ -3,8 +3,6 @@
 In PyTorch: `torch/_library/autograd.py`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol

@@ -3,8 +3,6 @@
 In PyTorch: `torch/_library/infer_schema.py`. Left out: tags, and types that `register_opaque_type` adds.
 """
 
-from __future__ import annotations
-
 import inspect
 import typing
 from collections.abc import Callable, Iterable, Iterator, Sequence

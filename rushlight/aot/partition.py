@@ -9,8 +9,6 @@ In PyTorch: `torch/_functorch/partitioners.py`. Left out: memory budgets, tags o
 quantized activations.
 """
 
-from __future__ import annotations
-
 import heapq
 import math
 import operator

@@ -3,8 +3,6 @@
 In PyTorch: `torch/autograd/grad_mode.py`, `torch/utils/_contextlib.py`, `c10/core/GradMode.h`, `c10/core/InferenceMode.h`.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager

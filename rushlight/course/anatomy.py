@@ -5,8 +5,6 @@ PyTorch has no function for it: forward hooks are enough. The graph of the backw
 `next_functions`.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict, deque
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager

@@ -4,8 +4,6 @@ The programs are texts in `predictions.toml`, because a lab shows them and a che
 data.
 """
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 In PyTorch: `torch/_export/verifier.py`. Left out: the types of arguments and the metadata of nodes.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -3,8 +3,6 @@
 In PyTorch: `torch/fx/operator_schemas.py`. Left out: operators of TorchScript that are not aten's.
 """
 
-from __future__ import annotations
-
 import inspect
 import numbers
 import types

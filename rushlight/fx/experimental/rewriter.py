@@ -4,8 +4,6 @@
 `torch/fx/experimental/rewriter.py`.
 """
 
-from __future__ import annotations
-
 import ast
 import copy
 import functools

@@ -2,8 +2,6 @@
 Left out: transposed convolutions.
 """
 
-from __future__ import annotations
-
 import copy
 from typing import TypeVar
 
