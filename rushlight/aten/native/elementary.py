@@ -516,7 +516,10 @@ def leaky_slope(
         slope = np.maximum((x > 0).astype(grad.dtype), negative_slope)
     else:
         slope = np.where(x > 0, grad.dtype.type(1), grad.dtype.type(negative_slope))
-    return np.multiply(slope, grad, slope if out is None else out)
+    if out is not None:
+        return np.multiply(slope, grad, out)
+    slope *= grad  # without dimensions, it is a number of numpy, and no `out`
+    return slope
 
 
 def softplus_slope(grad: np.ndarray, x: np.ndarray, beta: Scalar, threshold: Scalar) -> np.ndarray:
