@@ -6,6 +6,8 @@ tensors, `MaskedTensor`.
 """
 
 # ruff: noqa: A001, A002
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from math import inf, nan
 

@@ -3,6 +3,8 @@
 In PyTorch: `torch/_library/autograd.py`.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol

@@ -3,6 +3,8 @@
 In PyTorch: `torch/_library/infer_schema.py`. Left out: tags, and types that `register_opaque_type` adds.
 """
 
+from __future__ import annotations
+
 import inspect
 import typing
 from collections.abc import Callable, Iterable, Iterator, Sequence

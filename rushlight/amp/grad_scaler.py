@@ -5,6 +5,8 @@ skipped, and the scale is reduced. After a number of steps without that, the sca
 Left out: the device "cuda" (there, as in PyTorch without a GPU, scaling is disabled).
 """
 
+from __future__ import annotations
+
 import inspect
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any

@@ -7,6 +7,8 @@ sees a maximum, a subtraction, an exponential, a sum and a division.
 In PyTorch: `torch/_decomp/decompositions.py`, `torch/_inductor/decomposition.py`. Left out: operators that rushlight lacks.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -9,6 +9,8 @@ In PyTorch: `torch/_functorch/_aot_autograd/collect_metadata_analysis.py`, `grap
 out: inputs that share memory with each other, tensor subclasses, effect tokens, generator states.
 """
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

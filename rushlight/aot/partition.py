@@ -9,6 +9,8 @@ In PyTorch: `torch/_functorch/partitioners.py`. Left out: memory budgets, tags o
 quantized activations.
 """
 
+from __future__ import annotations
+
 import heapq
 import math
 import operator

@@ -9,6 +9,8 @@ In PyTorch: `torch/fx/experimental/proxy_tensor.py`. Left out: symbolic sizes, n
 tensors with a device: here they are on the device `meta`.
 """
 
+from __future__ import annotations
+
 import inspect
 import operator
 from collections.abc import Callable, Mapping, Sequence

@@ -8,6 +8,8 @@ that no other consumer takes it again. `ATen/dlpack.h` declares the struct. PyTo
 DLPack 1.0, which adds a read-only flag.
 """
 
+from __future__ import annotations
+
 import ctypes
 from ctypes import POINTER, c_char_p, c_int32, c_int64, c_uint8, c_uint16, c_uint64, c_void_p, py_object
 from typing import Any

@@ -3,6 +3,8 @@
 In PyTorch: `torch/autograd/grad_mode.py`, `torch/utils/_contextlib.py`, `c10/core/GradMode.h`, `c10/core/InferenceMode.h`.
 """
 
+from __future__ import annotations
+
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager

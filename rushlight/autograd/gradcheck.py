@@ -3,6 +3,8 @@
 In PyTorch: `torch/autograd/gradcheck.py`. Left out: forward mode, batched gradients, complex numbers.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Any

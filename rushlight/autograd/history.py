@@ -7,6 +7,8 @@ in `generated/variable_type.py`, generated from `derivatives.yaml`.
 In PyTorch: `torch/csrc/autograd/VariableTypeUtils.h`, `variable.cpp`, `functions/tensor.h`.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any

@@ -10,6 +10,8 @@ ints here. Left out: most keys (sparse, quantised, nested, named, conjugate, fun
 static dispatch.
 """
 
+from __future__ import annotations
+
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext

@@ -9,6 +9,8 @@ numpy has no bfloat16. The package `ml_dtypes` adds it. It is imported when the 
 `bool_` is `rushlight.bool`. In this module the short name would hide Python's `bool`.
 """
 
+from __future__ import annotations
+
 from functools import cached_property
 
 import numpy as np

@@ -5,6 +5,8 @@
 `channels_last_3d`.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 __all__ = ["memory_format", "contiguous_format", "channels_last", "preserve_format"]

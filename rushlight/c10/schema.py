@@ -8,6 +8,8 @@ list), and an alias annotation. Arguments and returns with the same letter may s
 operator writes to. Left out: wildcards and sets in annotations, escapes within quotes, tuples as types, and `...`.
 """
 
+from __future__ import annotations
+
 import ast
 import re
 from collections.abc import Sequence

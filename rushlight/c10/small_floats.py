@@ -6,6 +6,8 @@ half to even. In PyTorch: `BFloat16.h`, `Float8_e4m3fn.h` and `Float8_e5m2.h` in
 float8: its numbers are bits, in uint8.
 """
 
+from __future__ import annotations
+
 import math
 from typing import NamedTuple
 

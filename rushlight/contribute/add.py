@@ -6,6 +6,8 @@ A decomposition writes an operator in terms of core operators, so that the compi
 This module works on torch itself. Importing it registers nothing.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable
 from typing import Any

@@ -4,6 +4,8 @@ For each case there are four answers: a small program that shows the fault, the 
 regression test. A program and a test get PyTorch as `torch`: with the fault, or as it is installed.
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 

@@ -3,6 +3,8 @@
 A test gets PyTorch as `torch`: as it is installed, with a bug, or with a patch for the bug that is right or wrong.
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 

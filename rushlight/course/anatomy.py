@@ -5,6 +5,8 @@ PyTorch has no function for it: forward hooks are enough. The graph of the backw
 `next_functions`.
 """
 
+from __future__ import annotations
+
 from collections import Counter, defaultdict, deque
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager

@@ -6,6 +6,8 @@ results from blocks of keys, as `rushlight/aten/native/flash_attention.cpp` does
 S the number of keys, E the size of both, and Ev the size of a value.
 """
 
+from __future__ import annotations
+
 import math
 from types import ModuleType
 from typing import Any, NamedTuple

@@ -4,6 +4,8 @@
 in the profile, and no fault changes a result. In PyTorch: `torch/profiler/_pattern_matcher.py` looks for some known faults.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Sequence
 from types import ModuleType

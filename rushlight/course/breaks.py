@@ -4,6 +4,8 @@ PyTorch tests its operators on sample inputs too. A case is data: a dict of numb
 makes the arguments of the function.
 """
 
+from __future__ import annotations
+
 
 def breaks_is_contiguous() -> list[dict[str, list[int]]]:
     """Cases on which wrong bodies of `strided.is_contiguous` give another result than torch.

@@ -3,6 +3,8 @@
 In PyTorch each of these formulas is a line of `tools/autograd/derivatives.yaml`, and the engine passes their results along.
 """
 
+from __future__ import annotations
+
 from rushlight.aten.strided import Tensor
 
 

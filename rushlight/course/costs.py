@@ -4,6 +4,8 @@ The formulas agree with what PyTorch counts: `torch/utils/flop_counter.py`, the 
 memory that is allocated at two moments of a step.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from math import prod
 from types import ModuleType

@@ -4,6 +4,8 @@ A grammar is a function that makes a program from a source of random numbers. It
 the same on every machine. A student's name draws the numbers.
 """
 
+from __future__ import annotations
+
 import itertools
 import math
 import random

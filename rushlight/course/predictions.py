@@ -4,6 +4,8 @@ The programs are texts in `predictions.toml`, because a lab shows them and a che
 data.
 """
 
+from __future__ import annotations
+
 import tomllib
 from pathlib import Path
 

@@ -4,6 +4,8 @@ A reviewer of PyTorch accepts a change, or shows an input on which it is wrong. 
 a dict with the values that the lab names.
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 Decisions = dict[str, dict[str, Any] | None]

@@ -5,6 +5,8 @@ only the new tokens. Nothing here belongs to one framework: `xp` is rushlight or
 names are those of `transformers` (`generation/logits_process.py`, `cache_utils.py`).
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import ModuleType

@@ -4,6 +4,8 @@ Counterparts: `torch/ao/quantization/fx/_decomposed.py` (`quantize_per_channel_g
 `torch.export`.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any

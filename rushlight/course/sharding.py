@@ -6,6 +6,8 @@ it. What real ranks send is in `rushlight.distributed`, which works on torch. `R
 Counterparts: `torch/nn/parallel/distributed.py`, `torch/distributed/fsdp/`, `torch/distributed/tensor/parallel/style.py`.
 """
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from types import ModuleType

@@ -3,6 +3,8 @@
 Written with tensor methods, for rushlight and for torch. The MiniGPT has LayerNorm. Many newer models have RMSNorm.
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 Tensor = Any

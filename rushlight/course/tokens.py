@@ -5,6 +5,8 @@ merge k is token 256 + k. The merges are learned once, from a corpus, and then a
 PyTorch has no tokenizer. Models for it use tiktoken, SentencePiece or Hugging Face's tokenizers.
 """
 
+from __future__ import annotations
+
 import math
 import re
 from collections import Counter

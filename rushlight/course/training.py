@@ -5,6 +5,8 @@ A run (`Training`) is everything that a step changes. `checkpoint` writes all of
 bit for bit.
 """
 
+from __future__ import annotations
+
 import argparse
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -8,6 +8,8 @@ stream come before all work that is queued here from now on.
 In PyTorch: `torch/cuda/_sanitizer.py`, which `TORCH_CUDA_SANITIZER=1` turns on. Left out: stacks, and the names of arguments.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 

@@ -3,6 +3,8 @@
 In PyTorch: `tensor.copy_(..., non_blocking=True)` under `torch.cuda.stream`, as in `torch/distributed/fsdp/` for offloading.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 
 from rushlight.cuda.memory import HostTensor, empty, launch

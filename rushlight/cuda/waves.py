@@ -8,6 +8,8 @@ In PyTorch the library decides: cuBLAS, or the template of Inductor (`torch/_ind
 for each tile. Left out: split-k and stream-k kernels, and caches.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 __all__ = ["Waves", "quantize"]

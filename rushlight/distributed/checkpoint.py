@@ -7,6 +7,8 @@ In PyTorch: `torch/distributed/checkpoint/` (`planner_helpers.py`, `filesystem.p
 all ranks, objects that are not tensors, and deduplication of shards that several ranks hold.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -9,6 +9,8 @@ In PyTorch: `torch/distributed/distributed_c10d.py`; in NCCL: `src/device/all_re
 asynchronous versions of the collectives that are made of messages here.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 
 import torch

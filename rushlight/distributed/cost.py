@@ -10,6 +10,8 @@ Counterparts: nccl-tests' `doc/PERFORMANCE.md` (bus bandwidth), `torch/distribut
 (`MeshTopoInfo`).
 """
 
+from __future__ import annotations
+
 import math
 import time
 from collections.abc import Sequence

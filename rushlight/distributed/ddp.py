@@ -11,6 +11,8 @@ one bucket without a limit. After the first backward it knows the order in which
 in that order with the limits.
 """
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

@@ -9,6 +9,8 @@ In PyTorch: `torch/distributed/fsdp/_fully_shard/`. Left out here: mixed precisi
 parameters, and DTensors (shards are plain tensors).
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -9,6 +9,8 @@ In PyTorch: `torch/distributed/device_mesh.py`, `torch/distributed/tensor/placem
 `torch/distributed/tensor/_redistribute.py`. Left out: strided shards, random numbers, gradients.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 from typing import TypeAlias

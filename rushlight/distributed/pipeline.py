@@ -14,6 +14,8 @@ backward (zero bubble), inferring sizes, skip connections between stages.
 This module works on torch itself. Nothing in it depends on a particular device.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 
 import torch

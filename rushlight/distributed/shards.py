@@ -3,6 +3,8 @@
 In PyTorch: `torch/distributed/tensor/placement_types.py`, `Shard`; its rule is that of `torch.chunk`.
 """
 
+from __future__ import annotations
+
 from torch import Tensor
 
 

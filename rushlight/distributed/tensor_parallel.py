@@ -10,6 +10,8 @@ DTensor derives the same collectives from placements. Left out: sequence paralle
 This module works on torch itself. Nothing in it depends on a particular device.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 
 import torch

@@ -1,5 +1,7 @@
 """The normal distribution of vectors. In PyTorch: `torch/distributions/multivariate_normal.py`."""
 
+from __future__ import annotations
+
 import math
 
 from rushlight.aten.generated import functions

@@ -7,6 +7,8 @@ PyTorch: `torch/_dynamo/bytecode_transformation.py`, `bytecode_analysis.py`. Lef
 rewritten here.
 """
 
+from __future__ import annotations
+
 import dis
 import operator
 import sys

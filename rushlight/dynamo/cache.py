@@ -5,6 +5,8 @@ whose guards hold. If there is none, it logs why and captures again, up to a lim
 `extra_state.cpp`, `torch/_dynamo/cache_size.py`, `guards.py`. Left out: entries that are dropped when an object dies.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any

@@ -5,6 +5,8 @@ value that Python computes at once, a rule from the table `BUILTINS`, a new obje
 In PyTorch: `torch/_dynamo/trace_rules.py`, where `lookup` gives the class itself. Left out: its lists of thousands of names.
 """
 
+from __future__ import annotations
+
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
 

@@ -4,6 +4,8 @@ It gives an expression for a variable: its source, a part of the graph's result 
 writes. Statements that must run first are in `lines`. In PyTorch: `torch/_dynamo/codegen.py`, which writes bytecode.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from typing import Any
 

@@ -13,6 +13,8 @@ as symbols, on global state other than grad mode; keys of a dict that are tuples
 that contains its own source, such as "L['x']" at `L['x']`, never holds.
 """
 
+from __future__ import annotations
+
 import enum
 import re
 from collections.abc import Callable

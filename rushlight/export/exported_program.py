@@ -4,6 +4,8 @@ In PyTorch: `torch/export/exported_program.py`, `torch/export/_unlift.py`. Left 
 the program itself, modules that keep their hierarchy.
 """
 
+from __future__ import annotations
+
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -7,6 +7,8 @@ In PyTorch: `torch/export/graph_signature.py`, `torch/_export/utils.py`. Left ou
 gradients of a training step.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

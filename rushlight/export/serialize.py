@@ -10,6 +10,8 @@ In PyTorch: `torch/_export/serde/serialize.py`, `schema.py`, `torch/export/pt2_a
 and the metadata of nodes are saved too. Left out: named tuples, custom objects.
 """
 
+from __future__ import annotations
+
 import json
 import math
 import operator

@@ -3,6 +3,8 @@
 In PyTorch: `torch/_export/verifier.py`. Left out: the types of arguments and the metadata of nodes.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Mapping
 from typing import Any

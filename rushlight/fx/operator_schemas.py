@@ -3,6 +3,8 @@
 In PyTorch: `torch/fx/operator_schemas.py`. Left out: operators of TorchScript that are not aten's.
 """
 
+from __future__ import annotations
+
 import inspect
 import numbers
 import types

@@ -3,6 +3,8 @@
 In PyTorch: `torch/fx/subgraph_rewriter.py`.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, cast

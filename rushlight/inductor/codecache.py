@@ -5,6 +5,8 @@ The key of the cache is a hash of everything that the library depends on, so tha
 processes, caches of graphs and of autotuning, the remote cache, precompiled headers.
 """
 
+from __future__ import annotations
+
 import ctypes
 import hashlib
 import os

@@ -9,6 +9,8 @@ captured is captured by itself, unless `torch._inductor.config.graph_partition` 
 known, sparse tensors, operators of a library with the tag `cudagraph_unsafe`, inputs that another graph has made.
 """
 
+from __future__ import annotations
+
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any

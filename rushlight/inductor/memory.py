@@ -9,6 +9,8 @@ read again, and a loop in place reads each element before it writes this element
 for an order of the steps that needs less memory.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby

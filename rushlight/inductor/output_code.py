@@ -9,6 +9,8 @@ kernels and `call` are enough.
 Source: `torch/_inductor/codegen/wrapper.py` and `torch/_inductor/codegen/cpp.py`, which write these texts.
 """
 
+from __future__ import annotations
+
 import itertools
 import math
 import re

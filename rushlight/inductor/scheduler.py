@@ -5,6 +5,8 @@ iteration. The scheduler brings pairs of nodes to common loops, and fuses the pa
 `torch/_inductor/scheduler.py`, `codegen/cpp.py` (`can_fuse_*`).
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterator, Sequence
 

@@ -5,6 +5,8 @@ the position on its axis, so one block of positions covers any number of loops. 
 end of an axis. In PyTorch: `torch/_inductor/codegen/simd.py` (`IterationRangesRoot`, `IterationRangesEntry`).
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 

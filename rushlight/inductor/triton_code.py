@@ -9,6 +9,8 @@ here read a text, with known sizes. No GPU and no Triton are needed.
 Source: `torch/_inductor/codegen/triton.py`, which writes these texts, and `torch/_inductor/runtime/triton_heuristics.py`.
 """
 
+from __future__ import annotations
+
 import math
 import re
 from collections.abc import Mapping

@@ -5,6 +5,8 @@ written. In PyTorch: `torch/_inductor/kernel/mm.py` with `torch/_inductor/kernel
 `torch/_inductor/kernel/flex/`. Left out: autotuning, dtypes other than float32, batches.
 """
 
+from __future__ import annotations
+
 # Softmax -------------------------------------------------------------------------------------------------------------
 
 

@@ -3,6 +3,8 @@
 Each function fills a tensor in place, without recording a graph, and returns it. In PyTorch: `torch/nn/init.py`.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable
 from functools import wraps

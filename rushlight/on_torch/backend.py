@@ -10,6 +10,8 @@ In PyTorch: `torch/utils/backend_registration.py`, `torch/csrc/acc/` (a backend 
 `aten/src/ATen/native/CPUFallback.cpp`. Left out: several devices, streams, generators, pinned memory, serialisation.
 """
 
+from __future__ import annotations
+
 import contextlib
 import os
 import threading

@@ -7,6 +7,8 @@ library is loaded. The text contains nothing of Python, so a C++ program could l
 stable ABI (`torch/csrc/stable`), with which one library works for several versions of PyTorch.
 """
 
+from __future__ import annotations
+
 import hashlib
 import subprocess
 import sys

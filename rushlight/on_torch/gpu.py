@@ -4,6 +4,8 @@ Arrays are copied to the GPU before a launch, and back after it. In PyTorch: `to
 with NVRTC and passes tensors and numbers, but no structs (`torch/cuda/_utils.py`). Times are those of a CUDA graph.
 """
 
+from __future__ import annotations
+
 import ctypes
 import os
 import statistics

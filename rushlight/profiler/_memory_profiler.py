@@ -7,6 +7,8 @@ the graph find the others: activations, and the tensors that autograd makes for 
 In PyTorch: `torch/profiler/_memory_profiler.py`. Left out: the graph of data flow is given here, not made from a profile.
 """
 
+from __future__ import annotations
+
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 

@@ -4,6 +4,8 @@ the device works, and what to change first.
 In PyTorch: `torch/profiler/_utils.py`; the critical path is that of the tool Holistic Trace Analysis.
 """
 
+from __future__ import annotations
+
 from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Any

@@ -1,5 +1,7 @@
 """A program in a child process, which may die: C++ can end its process. In PyTorch: `torch/multiprocessing/spawn.py`."""
 
+from __future__ import annotations
+
 import contextlib
 import faulthandler
 import io

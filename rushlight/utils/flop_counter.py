@@ -7,6 +7,8 @@ In PyTorch: `torch/utils/flop_counter.py`. Left out: counts for each module, and
 PyTorch, there is no formula for the fused attention of a CPU.
 """
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Sequence
 from math import prod

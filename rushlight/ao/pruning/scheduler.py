@@ -1,5 +1,7 @@
 """The level of sparsity, step by step. In PyTorch: `torch/ao/pruning/scheduler/`. Left out: printing, state dicts."""
 
+from __future__ import annotations
+
 from typing import Any
 
 from rushlight.ao.pruning.sparsifier import BaseSparsifier

@@ -5,6 +5,8 @@ mask, so it comes back only if the level falls, as in torch.
 In PyTorch: `torch/ao/pruning/sparsifier/`. Left out: conversion to other layers, loading of state dicts.
 """
 
+from __future__ import annotations
+
 import copy
 from abc import ABC, abstractmethod
 from collections import defaultdict

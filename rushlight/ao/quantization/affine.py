@@ -6,6 +6,8 @@ A quantised tensor is a plain tensor of integers here, and its scale and zero po
 own, `torch.qint8`, and adds the zero point before it rounds. Left out: choosing parameters for each token, and float8 values.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from functools import partial
 from typing import Any

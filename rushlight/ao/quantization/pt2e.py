@@ -6,6 +6,8 @@ torchao, `torchao.quantization.pt2e`. Left out: specs with fixed or derived para
 to their input, a spec for a bias, convert.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any

@@ -6,6 +6,8 @@ arguments and call the matching operator, so autograd needs only the derivatives
 results with another dtype than the operands, complex products, and the choice between several libraries.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Sequence
 from functools import partial

@@ -5,6 +5,8 @@ A loss compares element by element, and then *reduces*: 0 keeps every element, 1
 `log_softmax` and `nll_loss`. Losses in one line are formulas in `native_functions.yaml`.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial

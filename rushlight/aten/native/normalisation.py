@@ -7,6 +7,8 @@ autograd differentiates the operators that they call. `layer_norm` and `batch_no
 `Normalization.cpp`, with kernels and formulas of their own.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 

@@ -7,6 +7,8 @@ backward pass saves only the mask. In PyTorch: `aten/src/ATen/native/quantized/F
 zero points that are floating-point numbers.
 """
 
+from __future__ import annotations
+
 import numpy as np
 
 from rushlight.aten.generated import functions

@@ -5,6 +5,8 @@ and the dtype of the result, the dtype of the accumulation, and the result of em
 `aten/src/ATen/native/ReduceOps.cpp`, `TensorCompare.cpp`, `SoftMax.cpp`. Left out: sums with compensation for rounding.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

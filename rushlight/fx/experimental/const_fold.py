@@ -3,6 +3,8 @@
 In PyTorch: `torch/fx/experimental/const_fold.py`. There, `split_module` makes both graphs.
 """
 
+from __future__ import annotations
+
 import copy
 import operator
 import re

@@ -4,6 +4,8 @@
 `torch/fx/experimental/rewriter.py`.
 """
 
+from __future__ import annotations
+
 import ast
 import copy
 import functools

@@ -4,6 +4,8 @@ In PyTorch: `torch/fx/graph.py`, `Graph.eliminate_dead_code`; `torch/_functorch/
 `torch/_inductor/constant_folding.py`, `constant_fold`. Left out: graphs of submodules, symbolic sizes.
 """
 
+from __future__ import annotations
+
 import itertools
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any

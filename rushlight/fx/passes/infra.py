@@ -3,6 +3,8 @@
 In PyTorch: `torch/fx/passes/infra/pass_base.py`, `pass_manager.py`.
 """
 
+from __future__ import annotations
+
 import abc
 import inspect
 from collections import deque

@@ -3,6 +3,8 @@
 In PyTorch: `torch/fx/passes/shape_prop.py`. Left out: fake modes, quantized tensors, `channels_last_3d`.
 """
 
+from __future__ import annotations
+
 import traceback
 from typing import Any, NamedTuple
 

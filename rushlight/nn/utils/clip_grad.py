@@ -3,6 +3,8 @@
 `foreach` has no effect: in PyTorch it chooses between two implementations with the same result.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterable
 from types import GeneratorType

@@ -2,6 +2,8 @@
 Left out: transposed convolutions.
 """
 
+from __future__ import annotations
+
 import copy
 from typing import TypeVar
 

@@ -3,6 +3,8 @@
 In PyTorch: `torch/utils/data/_utils/collate.py`. Left out: the table of functions by type (`collate`).
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, MutableMapping, MutableSequence, Sequence
 from copy import copy
 from typing import Any

@@ -3,6 +3,8 @@
 A sampler draws random numbers from its own generator if it has one. In PyTorch: `torch/utils/data/sampler.py`.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Sequence, Sized
 from itertools import islice
 from typing import Any, Generic, TypeVar

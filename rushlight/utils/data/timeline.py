@@ -4,6 +4,8 @@ In PyTorch: `torch/utils/data/dataloader.py`, `_MultiProcessingDataLoaderIter`, 
 a batch needs from process to process, pinning, and workers that end early.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 __all__ = ["batch_times"]

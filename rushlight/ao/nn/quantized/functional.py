@@ -5,6 +5,8 @@ tensors are plain integer tensors here, and their scale and zero point are argum
 grouped scales. `int8_kernel.py` has the same in C++.
 """
 
+from __future__ import annotations
+
 import numpy as np
 
 from rushlight.aten.generated import functions

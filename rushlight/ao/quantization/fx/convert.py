@@ -5,6 +5,8 @@ In PyTorch: `torch/ao/quantization/fx/convert.py`, `_lower_to_native_backend.py`
 per channel of activations, lowering of anything but linear layers.
 """
 
+from __future__ import annotations
+
 from rushlight.ao.nn import quantized
 from rushlight.ao.nn.intrinsic import _FusedModule
 from rushlight.ao.nn.quantized.reference import REFERENCE

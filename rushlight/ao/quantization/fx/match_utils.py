@@ -1,5 +1,7 @@
 """Patterns in a graph. In PyTorch: `torch/ao/quantization/fx/match_utils.py`, `pattern_utils.py`."""
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Iterable
 from typing import Any

@@ -4,6 +4,8 @@ In PyTorch: `torch/ao/quantization/fx/prepare.py`. Left out: custom and standalo
 equalisation, inputs and outputs that are integers already, and operators that pass on a tensor which they get by name.
 """
 
+from __future__ import annotations
+
 import itertools
 from typing import Any
 

@@ -8,6 +8,8 @@ and `aten/src/ATen/cuda/CUDABlas.cpp` calls cuBLAS. CUTLASS publishes such kerne
 `beta`, and matrices that are too large for 32-bit indices.
 """
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 from rushlight.aten.native.cuda.loops import device_pointer, launch_blocks

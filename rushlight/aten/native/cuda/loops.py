@@ -7,6 +7,8 @@ which counts what they ask of memory. In PyTorch: `aten/src/ATen/native/cuda/CUD
 are too large for 32-bit offsets, which PyTorch splits.
 """
 
+from __future__ import annotations
+
 import math
 from collections import deque
 from collections.abc import Sequence

@@ -6,6 +6,8 @@ Threads of different blocks have only atomic operations. In PyTorch: `aten/src/A
 than float32, and reductions over any dimensions, for which PyTorch has `Reduce.cuh`.
 """
 
+from __future__ import annotations
+
 from collections import Counter
 from typing import NamedTuple
 

@@ -6,6 +6,8 @@ out: dtypes other than float32, log_softmax, rows shorter than a warp that share
 vectors in the kernel of a block.
 """
 
+from __future__ import annotations
+
 import math
 
 from rushlight.aten.native.cuda.loops import device_pointer, launch, launch_blocks

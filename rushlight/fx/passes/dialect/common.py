@@ -3,6 +3,8 @@
 In PyTorch: `torch/fx/passes/dialect/common/cse_pass.py`.
 """
 
+from __future__ import annotations
+
 from collections.abc import Hashable, Iterable
 
 from rushlight.fx.graph import Graph

@@ -5,6 +5,8 @@ is tried at each node of the graph, with what the anchors before it have fixed. 
 `torch/fx/passes/utils/matcher_utils.py`.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from operator import attrgetter
