@@ -1,6 +1,6 @@
 // An editor for the Python of a cell: CodeMirror, which looks as the block of code in whose place it is, with the numbers of the lines.
 
-import { defaultKeymap, history, historyKeymap, indentWithTab } from "./codemirror/commands.js";
+import { defaultKeymap, history, historyKeymap, indentWithTab, isolateHistory } from "./codemirror/commands.js";
 import { python } from "./codemirror/lang-python.js";
 import { bracketMatching, indentOnInput, indentUnit } from "./codemirror/language.js";
 import { EditorState } from "./codemirror/state.js";
@@ -60,6 +60,6 @@ export function edit(element, { text, label, parts, changed, run }) {
   if (unwritten) view.dispatch({ selection: { anchor: unwritten.index, head: unwritten.index + unwritten[0].length } });
   return {
     focus: () => view.focus(),
-    replace: (text) => view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } }),
+    replace: (text) => view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text }, annotations: isolateHistory.of("full") }), // undone alone
   };
 }
