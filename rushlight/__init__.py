@@ -97,9 +97,23 @@ for _dtype in _dtypes.ALL:  # x.long(), x.float() and so on
 Tensor.cpu = _partialmethod(Tensor.to, "cpu")
 
 __all__ = [
-    "bool", "half", "float", "double", "short", "int", "long", "ops", "e", "inf", "nan", "newaxis", "pi", "GradScaler", "load",
+    "bool",
+    "half",
+    "float",
+    "double",
+    "short",
+    "int",
+    "long",
+    "ops",
+    "e",
+    "inf",
+    "nan",
+    "newaxis",
+    "pi",
+    "GradScaler",
+    "load",
     "save",
-]  # fmt: skip
+]
 __all__ += [
     name
     for name, value in [*globals().items()]

@@ -27,6 +27,14 @@ __all__ = [
 ]  # fmt: skip
 
 for _name in (
-    "bernoulli", "beta", "categorical", "exponential", "gamma", "laplace", "multivariate_normal", "normal", "uniform",
-):  # fmt: skip
+    "bernoulli",
+    "beta",
+    "categorical",
+    "exponential",
+    "gamma",
+    "laplace",
+    "multivariate_normal",
+    "normal",
+    "uniform",
+):
     sys.modules[f"{__name__}.{_name}"] = globals()[_name] = sys.modules[__name__]  # PyTorch's modules of one class

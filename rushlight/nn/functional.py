@@ -638,39 +638,54 @@ def max_pool3d(
     return values.unflatten(-1, sizes), indices.unflatten(-1, sizes)
 
 
-def _max_unpool(ndim: int) -> Callable:
-    """The inverse of max-pooling over the last `ndim` dimensions. Source: `torch/nn/functional.py`, `_unpool_output_size`, and
-    `aten/src/ATen/native/MaxUnpooling.cpp`."""
-
-    def max_unpool(
-        input: Tensor, indices: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: Ints = 0,
-        output_size: Sequence[int] | None = None,
-    ) -> Tensor:  # fmt: skip
-        """Each element at its position in `indices`, which pooling returned, and zeros where no element was the largest."""
-        settings = (kernel_size, kernel_size if stride is None else stride, padding)
-        kernel, step, pads = ((value,) * ndim if isinstance(value, int) else tuple(value) for value in settings)
-        sizes = [(n - 1) * s + k - 2 * p for n, s, k, p in zip(input.shape[-ndim:], step, kernel, pads)]
-        if output_size is not None:
-            wanted = list(output_size)[2:] if len(output_size) == ndim + 2 else list(output_size)
-            if len(wanted) != ndim:
-                lengths = f"{ndim} or {ndim + 2} elements, but it has a length of '{len(wanted)}'"
-                raise ValueError(f"output_size should be a sequence containing {lengths}")
-            for dim, (size, n, s) in enumerate(zip(sizes, wanted, step)):
-                if not size - s < n < size + s:
-                    between = f"(dim {dim} must be between {size - s} and {size + s})"
-                    raise ValueError(f'invalid output_size "{wanted}" {between}')
-            sizes = wanted
-        if indices.shape != input.shape:
-            shapes = f"({list(input.shape)}) but got indices tensor with shape: {list(indices.shape)}"
-            raise RuntimeError(f"Expected shape of indices to be same as that of the input tensor {shapes}")
-        zeros = input.new_zeros((*input.shape[:-ndim], math.prod(sizes)))
-        return zeros.scatter(-1, indices.flatten(-ndim), input.flatten(-ndim)).unflatten(-1, sizes)
-
-    max_unpool.__name__ = max_unpool.__qualname__ = f"max_unpool{ndim}d"
-    return max_unpool
+def _max_unpool(
+    ndim: int, input: Tensor, indices: Tensor, kernel_size: Ints, stride: Ints | None, padding: Ints,
+    output_size: Sequence[int] | None,
+) -> Tensor:  # fmt: skip
+    """Each element at its position in `indices`, which pooling returned, and zeros elsewhere. Source:
+    `torch/nn/functional.py`, `_unpool_output_size`, and `aten/src/ATen/native/MaxUnpooling.cpp`."""
+    settings = (kernel_size, kernel_size if stride is None else stride, padding)
+    kernel, step, pads = ((value,) * ndim if isinstance(value, int) else tuple(value) for value in settings)
+    sizes = [(n - 1) * s + k - 2 * p for n, s, k, p in zip(input.shape[-ndim:], step, kernel, pads)]
+    if output_size is not None:
+        wanted = list(output_size)[2:] if len(output_size) == ndim + 2 else list(output_size)
+        if len(wanted) != ndim:
+            lengths = f"{ndim} or {ndim + 2} elements, but it has a length of '{len(wanted)}'"
+            raise ValueError(f"output_size should be a sequence containing {lengths}")
+        for dim, (size, n, s) in enumerate(zip(sizes, wanted, step)):
+            if not size - s < n < size + s:
+                between = f"(dim {dim} must be between {size - s} and {size + s})"
+                raise ValueError(f'invalid output_size "{wanted}" {between}')
+        sizes = wanted
+    if indices.shape != input.shape:
+        shapes = f"({list(input.shape)}) but got indices tensor with shape: {list(indices.shape)}"
+        raise RuntimeError(f"Expected shape of indices to be same as that of the input tensor {shapes}")
+    zeros = input.new_zeros((*input.shape[:-ndim], math.prod(sizes)))
+    return zeros.scatter(-1, indices.flatten(-ndim), input.flatten(-ndim)).unflatten(-1, sizes)
 
 
-max_unpool1d, max_unpool2d, max_unpool3d = map(_max_unpool, (1, 2, 3))
+def max_unpool1d(
+    input: Tensor, indices: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: Ints = 0,
+    output_size: Sequence[int] | None = None,
+) -> Tensor:  # fmt: skip
+    """The inverse of `max_pool1d`, with zeros where no element was the largest."""
+    return _max_unpool(1, input, indices, kernel_size, stride, padding, output_size)
+
+
+def max_unpool2d(
+    input: Tensor, indices: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: Ints = 0,
+    output_size: Sequence[int] | None = None,
+) -> Tensor:  # fmt: skip
+    """The inverse of `max_pool2d`, with zeros where no element was the largest."""
+    return _max_unpool(2, input, indices, kernel_size, stride, padding, output_size)
+
+
+def max_unpool3d(
+    input: Tensor, indices: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: Ints = 0,
+    output_size: Sequence[int] | None = None,
+) -> Tensor:  # fmt: skip
+    """The inverse of `max_pool3d`, with zeros where no element was the largest."""
+    return _max_unpool(3, input, indices, kernel_size, stride, padding, output_size)
 
 
 def adaptive_max_pool2d(

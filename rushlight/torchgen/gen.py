@@ -37,9 +37,19 @@ ROOMS = PACKAGE / "aten", PACKAGE / "aten" / "native"  # of kernels
 SOURCE = PACKAGE / "aten" / "native" / "native_functions.yaml"
 FUNCTIONS = PACKAGE / "aten" / "generated" / "functions.py"
 KERNELS = PACKAGE / "aten" / "generated" / "register_kernels.py"
-SKIPPED = (  # functions that are not in `rl`
-    "absolute_", "addbmm_", "addr_", "alias", "copy", "index", "lift_fresh", "lift_fresh_copy", "renorm_", "slice", "zero",
-)  # fmt: skip
+SKIPPED = (
+    "absolute_",
+    "addbmm_",
+    "addr_",
+    "alias",
+    "copy",
+    "index",
+    "lift_fresh",
+    "lift_fresh_copy",
+    "renorm_",
+    "slice",
+    "zero",
+)  # functions that are not in `rl`
 CACHEMASK = "_affine_cachemask"  # operators without a function in Python
 
 

@@ -422,14 +422,6 @@ class _LinAlgError(RuntimeError):
     """Source: `torch/csrc/Exceptions.h`, `LinAlgError`."""
 
 
-def _solve(problem: str, function: Callable[..., np.ndarray], *arrays: np.ndarray) -> np.ndarray:
-    """`function(*arrays)`, which numpy refuses for a singular matrix."""
-    try:
-        return function(*arrays)
-    except np.linalg.LinAlgError:
-        raise _LinAlgError(f"{problem} because the input matrix is singular.") from None
-
-
 def svd(A: Tensor, full_matrices: bool, compute_uv: bool, driver: str | None) -> tuple[Tensor, ...]:  # noqa: N803
     """Matrices U and Vh with orthogonal columns and rows, and the singular values S in descending order: A = U diag(S) Vh. Without
     `compute_uv`, U and Vh are empty. Source: `aten/src/ATen/native/BatchLinearAlgebra.cpp`, `_linalg_svd`."""
@@ -462,7 +454,11 @@ def inv_ex(A: Tensor, check_errors: bool = False) -> tuple[Tensor, ...]:  # noqa
     _check_square("linalg.inv", A)
     inverse = allocate(Output(A.shape, _column_major(A.shape), A.dtype), A.device.type)
     if not A.is_meta:
-        inverse._array[...] = _solve("linalg.inv: The inversion could not be completed", np.linalg.inv, A._array)
+        try:
+            inverse._array[...] = np.linalg.inv(A._array)
+        except np.linalg.LinAlgError:
+            problem = "linalg.inv: The inversion could not be completed because the input matrix is singular."
+            raise _LinAlgError(problem) from None
     return inverse, functions.zeros(A.shape[:-2], dtype=int32, device=A.device)
 
 
@@ -514,7 +510,11 @@ def solve_ex(A: Tensor, B: Tensor, left: bool, check_errors: bool = False) -> tu
     out = allocate(Output(sizes, _column_major(sizes) if left and len(sizes) > 1 else None, A.dtype), A.device.type)
     if not A.is_meta:
         matrix, given = (x._array if left else x.mT._array for x in (A, columns))
-        found = _solve("torch.linalg.solve: The solver failed", np.linalg.solve, matrix, given)
+        try:
+            found = np.linalg.solve(matrix, given)
+        except np.linalg.LinAlgError:
+            problem = "torch.linalg.solve: The solver failed because the input matrix is singular."
+            raise _LinAlgError(problem) from None
         out._array[...] = found[..., 0] if is_vector else found if left else np.swapaxes(found, -1, -2)
     return out, *lu_factors(A), functions.zeros(batch, dtype=int32, device=A.device)
 

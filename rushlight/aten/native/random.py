@@ -525,6 +525,9 @@ def multinomial_out(self: Tensor, num_samples: int, replacement: bool, generator
     return copy_(out, drawn)
 
 
+# Functional forms, with which functionalization replaces the in-place operators --------------------------------------
+
+
 # Normal numbers with other means and deviations ----------------------------------------------------------------------
 
 
