@@ -287,9 +287,8 @@ def fit(
 ) -> tuple[Map, float]:
     """Return where each x goes, and the width of the whole. Texts get their lines."""
     for text in texts:
-        below = 30 if text.anchor == "middle" else 0  # marks of an axis
         inside = [chart for chart in charts if chart.left - 1 <= text.x <= chart.right + 1]
-        text.soft = any(chart.top - 2 <= text.y <= chart.bottom + below for chart in inside)
+        text.soft = any(chart.top - 2 <= text.y <= chart.bottom or is_mark(text, chart, texts) for chart in inside)
         boxes = [shape for shape in shapes if shape.around(text) and not shape.arrow and shape not in charts]
         text.box = min(boxes, key=lambda box: box.wide * (box.bottom - box.top), default=None)
     hold(shapes, texts)
@@ -312,6 +311,12 @@ def fit(
             if sum(widths) <= most + 0.1:
                 return mapping(knots, widths), sum(widths)
     raise AssertionError("the last attempt has no limit")
+
+
+def is_mark(text: Text, chart: Shape, texts: Iterable[Text]) -> bool:
+    """Whether a text is below a chart and in a row with others, as the marks of an axis are."""
+    row = (chart.left - 1 <= other.x <= chart.right + 1 and abs(other.y - text.y) < 1 for other in texts)
+    return text.anchor == "middle" and chart.bottom < text.y <= chart.bottom + 30 and sum(row) > 1
 
 
 def hold(shapes: Sequence[Shape], texts: Sequence[Text]) -> None:
