@@ -13,10 +13,9 @@ from typing import Any, NoReturn
 from rushlight.aten.generated import functions
 from rushlight.aten.generated.functions import softplus, where, zeros_like  # noqa: F401
 from rushlight.aten.native import rnn, views
-from rushlight.aten.native.linear_algebra import is_blas_matrix
 from rushlight.aten.native.losses import MEAN, rows_of_labels
 from rushlight.aten.native.views import as_view, runs_unseen
-from rushlight.aten.strided import Tensor, storage_size, wrap_contiguous, wrap_dim
+from rushlight.aten.strided import Tensor, is_blas_matrix, storage_size, wrap_contiguous, wrap_dim
 from rushlight.autograd.engine import grad as grad_of
 from rushlight.autograd.grad_mode import enable_grad
 from rushlight.autograd.graph import Node, gradient_edge

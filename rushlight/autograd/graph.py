@@ -323,7 +323,7 @@ def gradient_edge(tensor: Tensor) -> Edge:
 
 def edges_to_compute(node: Node) -> Sequence[Edge]:
     """The edges of a node, with `NO_EDGE` in the place of each whose gradient the running backward pass does not need, because it
-    computes the gradients of some inputs only. Source: `torch/csrc/autograd/function.h`, `task_should_compute_output`."""
+    computes the gradients of some inputs only. Source: `torch/csrc/autograd/node.h`, `task_should_compute_output`."""
     task = local.graph_task
     if task is None or task.captures is None:
         return node.next_edges

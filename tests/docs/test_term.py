@@ -58,7 +58,7 @@ def test_a_page_has_the_hours_of_all_labs_together(page):
     assert words in read(page)
 
 
-@pytest.mark.parametrize("page", ["docs/term.md", "docs/map.md"])
+@pytest.mark.parametrize("page", ["docs/term.md", "docs/paths.md"])
 def test_a_page_counts_the_weeks_of_the_term(page):
     assert f"{NUMBERS[len(WEEKS)]} weeks" in read(page)
 

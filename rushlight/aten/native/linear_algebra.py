@@ -20,7 +20,7 @@ from rushlight.aten.iterator import cached, checked_convert
 from rushlight.aten.native.pointwise import SIMPLE_DTYPES, fits_fast_path, widened
 from rushlight.aten.native.reductions import Dims, accumulate_dtype, axes, reduced_sizes
 from rushlight.aten.native.views import as_view, call_view, is_watched, runs_unseen
-from rushlight.aten.strided import Tensor, infer_size, plain_alias, plain_strides, wrap_dim, wrap_plain
+from rushlight.aten.strided import Tensor, infer_size, is_blas_matrix, plain_alias, plain_strides, wrap_dim, wrap_plain
 from rushlight.aten.structured import Output, Structured, allocate, planned_by_value, resize_output, write_out
 from rushlight.c10.dispatch import local
 from rushlight.c10.dtypes import FLOATING, INTEGRAL, REDUCED_FLOATING, Scalar, bool_, dtype, float16, int32, promote_any
@@ -74,12 +74,6 @@ def set_up_mm(self: Tensor, mat2: Tensor) -> Callable[..., np.ndarray]:
     if self.dtype in REDUCED_FLOATING:
         return product
     return np.ndarray.dot if is_blas_matrix(self) and is_blas_matrix(mat2) else np.matmul
-
-
-def is_blas_matrix(self: Tensor) -> bool:
-    """Whether its rows, or its columns, are in memory one after the other. Then `dot` calls the BLAS as `matmul` does, with fewer
-    checks."""
-    return self.dtype in SIMPLE_DTYPES and (self._has_plain_strides or self._strides == (1, self._sizes[0]))
 
 
 @partial(planned_by_value, set_up=set_up_mm, tensors=2)
