@@ -42,6 +42,7 @@ def test_every_page_has_the_sections_of_the_english_one(folder):
     assert len([*folder.joinpath(LANGUAGE).rglob("*.html")]) == len([path for path in pages if path.name != "404.html"])
 
 
+@pytest.mark.sweep
 def test_a_page_without_a_translation_is_read_aloud_in_english_and_says_so(page, other):
     page.goto(f"{other}/releasing.html")
     assert page.locator("article").get_attribute("lang") == "en"

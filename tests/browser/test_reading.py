@@ -55,7 +55,7 @@ SCREENS = [(phase, *size) for phase in PHASES for size in ((1440, 900), (390, 84
 
 @pytest.mark.parametrize(
     ("phase", "width", "height"),
-    sweep(SCREENS, keep=[("01_strided", 390, 844), ("10_quantization", 1440, 900)]),
+    sweep(SCREENS, keep=[("10_quantization", 1440, 900)]),
 )
 def test_the_first_screen_of_a_reading_has_a_picture_of_what_the_phase_is_about(page, folder, phase, width, height):
     page.set_viewport_size({"width": width, "height": height})

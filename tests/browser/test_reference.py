@@ -15,6 +15,7 @@ def shown(page):
     return {schema.partition("(")[0] for schema in schemas}
 
 
+@pytest.mark.sweep
 def test_an_entry_has_its_source_folded_and_an_exercise_has_none(page, folder):
     path = folder / "api" / "aten" / "strided.html"
     entries = {each.partition('"')[0]: each for each in path.read_text("utf-8").split('<h2 id="')}

@@ -42,7 +42,7 @@ def look_at(page, folder, name, problems):
 KINDS_OF_PAGES = ["index.html", "phases/10_*/reading_10b.html", "phases/01_*/01*.html", "api/**/*.html"]
 
 
-@pytest.mark.parametrize("pattern", sweep(KINDS_OF_PAGES, every=2))
+@pytest.mark.parametrize("pattern", sweep(KINDS_OF_PAGES, every=4))
 def test_a_page_opens_cleanly_shows_its_pictures_and_fits_a_phone_and_a_desk(page, folder, problems, pattern):
     first, *_ = sorted(folder.glob(pattern))
     look_at(page, folder, first.relative_to(folder), problems)
@@ -281,6 +281,7 @@ def test_an_address_of_a_section_of_a_long_reading_finds_the_page_of_its_part(pa
     page.wait_for_url(f"{folder.as_uri()}/{new}")
 
 
+@pytest.mark.sweep
 def test_a_part_of_a_reading_leads_to_its_lab_to_the_whole_and_to_the_next_part(page, served):
     page.goto(f"{served}/phases/10_quantization/reading.html")
     page.locator(".parts").get_by_role("link", name="Part 10b: integers in a graph").click()

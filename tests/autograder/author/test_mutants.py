@@ -27,7 +27,7 @@ def test_every_mutant_on_the_list_exists(lab):
     assert m.equivalents(lab).keys() <= made
 
 
-@pytest.mark.parametrize("phase", sweep(phases(), every=6))
+@pytest.mark.parametrize("phase", sweep(phases(), every=20))
 def test_the_list_is_short_and_gives_reasons(phase):
     listed = {key: why for lab in Course().find_labs(phase[:2]) for key, why in m.equivalents(lab.name).items()}
     assert len(listed) <= 0.05 * sum(

@@ -459,6 +459,7 @@ def test_processes_have_a_limit_whoever_grades(box, said):
     assert said(box, source) == "BlockingIOError"
 
 
+@pytest.mark.sweep
 def test_all_processes_together_have_a_limit_of_memory(box, said):
     child = "if os.fork() == 0:\n        x = b'x' * (500 << 20)\n        time.sleep(60)"
     with pytest.raises(SubjectDied, match="GiB"):

@@ -44,6 +44,7 @@ def test_cpu_time_counts_however_busy_the_machine_is(own_time):
     assert 1 < taken < 3.5 and clock > taken
 
 
+@pytest.mark.sweep
 def test_cpu_time_of_what_it_starts_counts(own_time):
     taken, _ = own_time(f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {CPU!r}])")
     assert taken > 1
