@@ -187,7 +187,7 @@ def check(name: str, case: dict | None = None) -> None:
     is_alone = verdict.was_examined and not is_milestone(name)  # it depends on no other piece
     if case is None and not is_alone and verdict.outcome not in (PASSED, NOT_ATTEMPTED, GRADER_ERROR, NEEDS_TORCH):
         verdict = _retry_on_reference(verdict)
-    _display(verdict, *([] if case else _standing(verdict)))  # one case earns no points
+    _display(verdict, *([] if case or not has_points else _standing(verdict)))  # one case earns no points
     if not verdict.passed:
         raise CheckFailed(verdict.line())
 
@@ -286,6 +286,7 @@ def _not_yet(milestone: str) -> str:
     return missing_for_milestone(lab.core, lambda name: is_filled(function_of(name))) if lab.path.exists() else ""
 
 
+has_points = True  # a verdict: not that on an answer which a page has from another person
 _passed: dict[str, Callable | None] = {}  # the checks that have passed in this kernel, and the function that did
 
 

@@ -61,8 +61,10 @@ class Tab:
         """Run a cell, and show the value of its last line. Returns whether it has ended without an error.
 
         The cell of an `exercise` first takes the function of an earlier run out, so that a check decides about this text. `passed`
-        are the checks that have passed with the functions of now: the page knows this from one visit to the next.
+        are the checks that have passed with the functions of now: the page knows this from one visit to the next. With None, the
+        answer is not the reader's, and its verdict has no points.
         """
+        kernel.has_points = passed is not None
         for check in passed or ():
             with suppress(LookupError, ImportError):  # of another version of the course
                 kernel.count_as_passed(check)

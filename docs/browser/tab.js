@@ -172,7 +172,8 @@ const python = {
         resolve(ok);
       };
       this.waiting = { number, show, finish, within };
-      const passed = cell.kind === "check" && !page.next ? passedIn(cell.kept) : []; // so that both count the same points
+      const counted = cell.kind === "check" && !page.next ? passedIn(cell.kept) : []; // so that both count the same points
+      const passed = cell.kind === "check" && isLent(cell) ? undefined : counted;
       this.worker.postMessage({ run: { number, name: cell.name, source: text, passed, exercise: cell.kind === "exercise" ? cell.exercise : "", apart: cell.lab } });
     });
   },
@@ -280,9 +281,10 @@ class Cell {
     const button = (text, action, more = {}) => buttons.push(make("button", { text, type: "button", click: action, ...more }));
     if (this.kind === "check" && !this.lacks) button(words("Check"), () => press(this), { class: "main" });
     if (last && !last.lacks) button(words("Check"), () => press(last), { class: "main" });
+    const draws = page.notebook && this.kind === "drawing"; // its code is folded away
+    if (draws) button(words("Draw with my functions"), () => press(this));
     if (this.kind !== "check") {
-      button(words("Run"), () => press(this));
-      button(words("Edit"), () => this.edit());
+      if (!draws) button(words("Run"), () => press(this)), button(words("Edit"), () => this.edit());
       button("", () => this.startAgain());
       this.again = buttons.at(-1);
       this.offerAgain();
@@ -290,7 +292,7 @@ class Cell {
     const what = this.check ?? this.exercise ?? this.own.split("\n", 1)[0];
     for (const each of buttons) each.setAttribute("aria-label", `${each.textContent}: ${what}`);
     this.buttons = make("div", { class: page.notebook || this.checked ? "buttons" : "buttons quiet", role: "group", "aria-label": what }, ...buttons);
-    if (this.lacks && !saysAbove(this)) this.outputs.append(make("p", { class: "notes", text: words("This check does not run in the page: {}.", this.lacks) }));
+    if (this.lacks && !saysAbove(this)) this.sayWhatItLacks();
     let next = this.outside.nextElementSibling;
     while (next?.matches(".output, .figure, .verdict")) {
       const stored = next;
@@ -301,11 +303,21 @@ class Cell {
     if (this.exercise?.text !== this.exercise?.own) for (const stored of this.outputs.children) stored.hidden = true;
     this.outside.after(this.outputs);
     const isSaid = this.lacks && saysAbove(this);
-    if (this.kind !== "check" || (this.exercise?.checked !== this && !isSaid)) this.block.after(this.buttons);
+    if (this.kind !== "check" || (this.exercise?.checked !== this && !isSaid)) (draws ? this.outside : this.block).after(this.buttons);
     else this.block.hidden = true; // the button of its exercise is the check
     if (this.kind === "check") return;
     if (this.text !== this.own) this.code.replaceChildren(...coloured(this.text));
     this.block.querySelector("pre").addEventListener("click", () => getSelection().isCollapsed && this.edit());
+  }
+
+  // If no check of an exercise runs here, its section says so at its beginning.
+  sayWhatItLacks() {
+    const note = make("p", { class: "notes", text: words("This check does not run in the page: {}.", this.lacks) });
+    const whole = this.exercise && cells.every(({ exercise, lacks }) => exercise !== this.exercise || lacks);
+    if (!whole) return this.outputs.append(note);
+    let place = this.exercise.outside;
+    while (place.previousElementSibling && !place.matches("h2, h3")) place = place.previousElementSibling;
+    place.after(note);
   }
 
   async edit() {
@@ -357,10 +369,14 @@ class Cell {
       for (const verdict of this.outputs.children) verdict.hidden = false;
     } else if (this.kept.passed[this.check] === text) {
       this.judged = text;
+      this.ok = true;
       this.outputs.replaceChildren(this.passed());
     } else if (this.outputs.childElementCount) {
+      // A tick is that of the code that earned it. What is wrong stays in sight of who mends it.
+      if (this.ok || text === this.exercise?.own) for (const verdict of this.outputs.children) verdict.hidden = true;
       this.edited ??= make("p", { class: "notes", text: words("Press Check for the verdict on this code.") });
       this.outputs.prepend(this.edited);
+      this.edited.hidden = text === this.exercise?.own;
     }
   }
 
@@ -483,6 +499,7 @@ async function press(cell) {
     const ok = await runFresh(cell);
     if (cell.kind === "check") {
       cell.judged = text;
+      cell.ok = ok;
       if (!isLent(cell)) {
         if (ok) cell.kept.passed[cell.check] = text;
         else delete cell.kept.passed[cell.check];

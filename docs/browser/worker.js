@@ -1,7 +1,8 @@
 // The Python of a page: a worker that loads Pyodide and rushlight when it is first asked, and runs cells.
 //
 // Messages to it: {start: {labs, gpt, version}}, the labs as [name, notebook], and {run: {number, name, source, exercise, passed, given,
-// apart}}. A cell finds `given`, if there is one, as a variable. `passed` are the checks whose pieces are plugged in.
+// apart}}. A cell finds `given`, if there is one, as a variable. `passed` are the checks whose pieces are plugged in, or nothing
+// if the answer is another person's.
 // Cells with the same `apart` have names of their own.
 // Messages from it: {loading: what} before each part that is loaded, {fetched: bytes} so far, {ready}, {number, output} for each
 // output of a cell, {number, done: ok} at its end, and {failed: message} if the parts cannot be loaded.

@@ -104,10 +104,12 @@ def test_an_answer_of_a_link_gets_a_verdict_without_points_and_ones_own_answer_s
     lab.locator(".lent").wait_for()
     press(lab, STRIDES)
     assert "all 93 cases agree with torch" in card(lab, STRIDES) and tally(lab).startswith("0 of")
+    assert "points" not in card(lab, STRIDES)
     assert kept(lab)["answers"][STRIDES] == WRONG and not kept(lab)["passed"]
     lab.get_by_role("button", name="Back to mine").click()
     assert text_of(lab, STRIDES).strip() == WRONG.strip() and "#a=" not in lab.url and not lab.locator(".lent").count()
-    assert "Press Check for the verdict on this code." in card(lab, STRIDES)
+    said = card(lab, STRIDES)
+    assert "Press Check for the verdict on this code." in said and "agree with torch" not in said  # that was other code
 
 
 MISSING = "a part of the link is missing"

@@ -45,6 +45,9 @@ log = logging.getLogger("mkdocs.hooks.notebooks")
 FALLBACK = "Figure made by the cell above"
 CAPTION = re.compile(r"\*(?!\*)([^\n]+(?:\n[^\n]+)*?)(?<!\*)\*(?=\s*\n\s*\n|\s*\Z)")  # a first paragraph in italics
 SUBJECT = re.compile(r"\w+ \d+[a-z]?\s*[:.·–—-]\s*(?:the )?(.+)", re.IGNORECASE)
+NEEDED = re.compile(
+    r"(?m)(?<=^\*\*)(Needs|Necesitas)(\.\*\* .*?)([Rr]eading|[Ll]ectura) (\d\d)"
+)  # what a lab begins with
 LINK = re.compile(r"\]\((?:[\w./-]*?(\d\d_\w+)/)?(reading|\d\d[a-z]?_\w+)\.ipynb")  # to another notebook of the course
 SENTENCE = re.compile(
     r'^- \*["“«](.+?)["”»][.,]?\* (.+)$', re.MULTILINE
@@ -540,7 +543,8 @@ def _summary(source: str) -> str:
 
 
 def _prose(cell: NotebookNode) -> str:
-    source = LINK.sub(_page_of, lists(cell.source.strip())).replace("<details>", '<details markdown="1">')
+    needed = NEEDED.sub(r"\1\2[\3 \4](../\4_phase/reading.ipynb)", cell.source.strip())
+    source = LINK.sub(_page_of, lists(needed)).replace("<details>", '<details markdown="1">')
     nbgrader = cell.metadata.get("nbgrader", {})
     if nbgrader.get("solution"):
         body = "\n".join(f"    {line}" for line in source.splitlines())
