@@ -177,11 +177,10 @@ for (const place of document.querySelectorAll("[data-review]")) {
   }
 
   function end() {
-    const { cards, phases: chosen } = spaced.read();
+    const { phases: chosen } = spaced.read();
     const tomorrow = left(spaced.later(spaced.today(), 1));
-    const again = tomorrow.filter((each) => cards[each]).length;
     where.replaceChildren();
-    question.textContent = chosen.length ? `${words("Nothing is left for today.")} ${words("Tomorrow: {0}, of which {1} come again.", tomorrow.length, again)}` : "";
+    question.textContent = chosen.length ? `${words("Nothing is left for today.")} ${words("Tomorrow: {} questions.", tomorrow.length)}` : "";
     const more = button("", words("Five more"));
     more.addEventListener("click", () => ((most += spaced.MOST), begin()));
     bar.replaceChildren(...(chosen.length ? [more] : []));

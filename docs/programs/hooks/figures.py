@@ -98,6 +98,7 @@ def _english(name: str) -> str:
 def _still(name: str, alt: str, phone: str, section: str) -> str:
     """The pictures of a figure at the top of a reading, for a desk and for a phone, and the way to its section."""
     drawing, width = _drawing(name, alt)
+    drawing = translation.drawing(drawing, say("figures"))
     pictures = f'{drawing}<img src="{phone}" alt="{html.escape(alt)}" loading="lazy">'
     said = words("{figure}, a figure of this chapter that you can move.").format(figure=f"[{title(name)}]({section})")
     return (

@@ -115,6 +115,7 @@ for name in {}:
     except (LookupError, ImportError):
         pass
 """  # an answer may call the other exercises of its lab
+BAR = "<div data-tab-bar></div>"  # the place of the bar in a lab
 EXERCISE = re.compile(r"<!-- exercise: (\w+) ([\w.]+) -->")  # in a reading, where it names one of a lab
 COUNTERPART = re.compile(
     r"^ *Source:\s+`([^`]+)`(?:,\s+`([^`]+)`)?", re.MULTILINE
@@ -208,14 +209,14 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         markdown = markdown.replace("<!-- verdict -->", _home_verdict())
     about = _about(page, config) if config.extra["browser"] else {}
     if not about:
-        return EXERCISE.sub("", markdown)
+        return EXERCISE.sub("", markdown).replace(BAR, "")
     markdown = EXERCISE.sub(partial(_here, about, config), markdown)
     unseen = [id for id in about["cells"] if f'data-cell="{id}"' not in markdown and "own" in about["cells"][id]]
     blocks = (f'<div data-cell="{id}" hidden><pre><code></code></pre></div>' for id in unseen)
     markdown = "\n\n".join([*blocks, markdown])
     if "notebook" in about:
         here = HERE.format(ceil(config.extra["bytes"] / 1e6))
-        markdown = for_page(markdown).replace("<div data-tab-bar></div>", f"{here}\n\n<div data-tab-bar></div>")
+        markdown = for_page(markdown).replace(BAR, f"{here}\n\n{BAR}")
     return markdown + _script(
         "tab", about, page, config, *(["share", "tab", "end"] if "notebook" in about else ["tab"])
     )
