@@ -15,9 +15,13 @@ import pytest
 def sweep(items: Sequence, keep: Collection = (), every: int = 1) -> list:
     """Parameters of a test: `make test` tries those in `keep`, or else the first and one in `every`; the others are marked."""
     stay = [item in keep if keep else position % every == 0 for position, item in enumerate(items)]
-    return [
-        item if stays else swept(*item) if isinstance(item, tuple) else swept(item) for item, stays in zip(items, stay)
-    ]
+    return [item if stays else _left_out(item) for item, stays in zip(items, stay)]
+
+
+def _left_out(item: Any):
+    if hasattr(item, "marks"):  # of `pytest.param`
+        return item._replace(marks=[*item.marks, pytest.mark.sweep])
+    return swept(*item) if isinstance(item, tuple) else swept(item)
 
 
 def swept(*values, id: str | None = None):

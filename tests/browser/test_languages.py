@@ -51,6 +51,7 @@ def test_a_page_without_a_translation_is_read_aloud_in_english_and_says_so(page,
     assert page.locator("article").get_attribute("lang") is None
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     "name", [swept("index.html"), swept("phases/01_strided/01a_views.html"), "figures/strides.html"]
 )

@@ -53,6 +53,7 @@ FIRST_PICTURE = """() => [...document.querySelectorAll("article :is(.figure img,
 SCREENS = [(phase, *size) for phase in PHASES for size in ((1440, 900), (390, 844))]
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("phase", "width", "height"),
     sweep(SCREENS, keep=[("10_quantization", 1440, 900)]),

@@ -43,7 +43,7 @@ def test_the_term_has_every_lab_once_and_in_order():
     assert [number for week in WEEKS for number in week[2].split(", ")] == [number_of(lab) for lab in lab_names()]
 
 
-@pytest.mark.parametrize("week", sweep(WEEKS, every=4), ids=lambda week: week[0])
+@pytest.mark.parametrize(("week",), sweep([(week,) for week in WEEKS], every=4), ids=lambda week: week[0])
 def test_a_week_has_the_hours_and_the_points_of_its_labs(week):
     efforts = [effort(Course().find_lab(number).name) for number in week[2].split(", ")]
     core, further = (in_half_hours(sum(each.minutes[i] for each in efforts)) for i in (False, True))

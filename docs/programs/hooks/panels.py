@@ -24,8 +24,12 @@ ABOVE, LINE = 16, 4  # from the top of a panel to the foot of its title, and how
 
 
 def on_files(files: Files, config: MkDocsConfig) -> None:
+    """Add the drawings for phones, of the pages that this build has."""
     for file in [*files]:
-        if re.fullmatch(r"phases/.*_files/\w+\.svg", file.src_uri) and (drawing := of_phone(file.content_string)):
+        page = re.fullmatch(r"(phases/.*)_files/\w+\.svg", file.src_uri)
+        if not page or config.draft_docs.match_file(f"{page[1]}.md"):
+            continue
+        if drawing := of_phone(file.content_string):
             path = file.src_uri.replace(".svg", "-panels.svg")
             files.append(File.generated(config, path, content=drawing))
             files.get_file_from_path(path).labelled = file.labelled

@@ -21,7 +21,7 @@ mutants = cache(m.mutants)
 LABS = sweep(lab_names(), every=8)
 
 
-@pytest.mark.parametrize("lab", sweep(LABS, every=4))
+@pytest.mark.parametrize("lab", sweep(LABS, every=12))
 def test_every_mutant_on_the_list_exists(lab):
     made = {mutant.key for name in Lab(lab).exercises for mutant in mutants(name)}
     assert m.equivalents(lab).keys() <= made

@@ -29,7 +29,7 @@ LONG = [  # made of pieces that others try, or of opcheck and Inductor (see also
 # That the reference agrees with torch is a thing that `make test` proves of a few checks: the lock says that it was tried of all.
 COMPARED = [check for check in CHECKS if check.examine is None]  # the others are decided without cases
 TRIED = [check for check in CHECKS if check.name not in LONG and check not in WITH_RANKS] + WITH_RANKS[::18]
-DRAWN = TRIED[1::90]
+DRAWN = TRIED[1::180]
 ON_EDGES = [check for check in TRIED[::60] if check in COMPARED]
 NO_WARNING = "nbgrader by itself gives no points to a cell that wrote to stderr"
 

@@ -38,6 +38,7 @@ def run():
         yield result
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("number", sweep(NUMBERS, keep=("13a.1",)))
 def test_a_symptom_differs_on_its_patient_and_nowhere_else(number, run):
     patient = find_patient(number)

@@ -75,6 +75,7 @@ def test_a_lab_without_its_exercise_cells_earns_nothing(graded, solved):
     assert not any(v.passed for v in graded(solved).values())
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("lab", "exercise"),
     sweep(

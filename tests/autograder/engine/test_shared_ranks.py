@@ -137,6 +137,7 @@ def test_a_call_finds_nothing_that_an_earlier_one_has_left(decide, what, monkeyp
     assert (together.outcome, together.case, together.agreed) == (alone.outcome, alone.case, alone.agreed)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("kept", sweep(["dist.new_group()", "dist.group.WORLD"], every=2))
 def test_a_group_may_be_kept_from_call_to_call(decide, kept):
     lines = f"if group is None:\n    seen.append({kept}); group = seen[0]"

@@ -74,6 +74,7 @@ def test_what_is_no_answer_is_refused_with_a_reason(isolated):
     assert not wrong
 
 
+@pytest.mark.sweep
 def test_other_ways_to_say_it_are_accepted(isolated):
     assert not [told for text in ACCEPTED if not (told := examined("attention", f"import torch\n{text}"))[0]]
 

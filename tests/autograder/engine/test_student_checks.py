@@ -295,6 +295,7 @@ def test_the_verdict_on_a_part_of_a_check_does_not_repeat_the_reason():
     assert half.outcome == whole.outcome == "disagreed"
 
 
+@pytest.mark.sweep
 def test_a_check_with_too_many_cases_says_so():
     text = "return (lambda xp, i: i), [{'i': i} for i in range(41)]"
     verdict = caught(SUM_TO, "1")(None, text_of(text), None)

@@ -3,12 +3,15 @@
 import random
 import re
 
+import pytest
+
 from autograder.engine import torch_dumps
 from autograder.engine.torch_dumps import EDGES, random_calls, random_program
 
 BY_SEVERAL_THREADS = next(each for each in EDGES if each["threads"] > 1 and "sum" in each["source"])
 
 
+@pytest.mark.sweep
 def test_every_kernel_that_is_noted_stands_in_the_text():
     for dump in torch_dumps.edges() + torch_dumps.pool():
         assert dump["text"].startswith("# AOT ID")
@@ -37,6 +40,7 @@ def test_an_alias_that_goes_is_among_the_edges_and_an_operand_given_by_keyword()
     assert any("sorter=arg2_1)" in text for text in texts)
 
 
+@pytest.mark.sweep
 def test_a_program_is_the_same_program_again_and_one_from_elsewhere_is_made_anew():
     program = random_program(random.Random("elsewhere"))
     assert program == random_program(random.Random("elsewhere"))

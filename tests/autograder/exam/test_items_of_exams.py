@@ -188,6 +188,7 @@ def test_a_function_that_is_not_asked_about_has_a_reason(material, source, why):
     assert not function.is_own and drawing.why[exercise].startswith(why)
 
 
+@pytest.mark.sweep
 def test_a_function_that_counts_its_calls_is_not_asked_about(material):
     lab, exercise = Lab(LAB), "aten.strided.contiguous_strides"
     right = "strides, step = [], 1\n    for n in reversed(sizes):\n        strides.append(step)\n        step *= max(n, 1)\n"

@@ -133,6 +133,7 @@ def test_each_of_two_broken_pieces_is_named(work):
     assert {*found.broken} == {"aten.strided.contiguous_strides", "optim.optimizer.adam"}
 
 
+@pytest.mark.sweep
 def test_the_picture_says_how_many_pieces_are_yours(work, capsys):
     work(STRIDES)
     assert path().yours == ["aten.strided.contiguous_strides"]

@@ -120,6 +120,7 @@ def test_programs_run_with_the_copys_pytorch(copy):
     assert copy.run(["-c", "import torch.added, sys; sys.exit(torch.added.x + 1)"]) == 42
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     "words, said",
     sweep([(("start", "15a.99"), "there is no case"), (("diff", "--lab", "15z"), "no working copy")], every=2),

@@ -136,7 +136,7 @@ OBSERVERS = {
             each if each[2] == "MinMaxObserver" or each[:2] == ("per_tensor_affine", "uint8") else swept(*each)
             for each in itertools.product(SCHEMES, ["uint8", "int8"], OBSERVERS)
         ],
-        every=4,
+        every=12,
     ),
 )
 def test_an_observer_has_torchs_buffers_and_parameters(name, dtype, scheme):

@@ -12,7 +12,7 @@ from bench import parity
 COUNT = 6  # samples of each dtype of each entry
 
 
-@pytest.mark.parametrize("name", sweep(parity.compared_names(), every=48))
+@pytest.mark.parametrize("name", sweep(parity.compared_names(), every=96))
 def test_an_operator_agrees_with_torch_on_the_first_samples(name):
     report = parity.parity(name, COUNT)
     assert not report.disagree, "\n".join(report.disagree)

@@ -49,6 +49,7 @@ def lockstep(data, compiled=False, sizes=SMALL, **options):
     return np.array(expected), np.array(found)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("compiled", [False, True])
 def test_losses_and_norms_are_those_of_torch_eager(compiled):
     expected, found = lockstep(drawn(30), compiled)

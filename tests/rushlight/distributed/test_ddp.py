@@ -1,6 +1,7 @@
 """Data parallel training: the same gradients, weights and numbers of messages as with torch's DistributedDataParallel."""
 
 import pytest
+from sweep import sweep
 
 torch = pytest.importorskip("torch")
 from torch import nn  # noqa: E402
@@ -67,7 +68,7 @@ def both(left_out, unused, together):
 
 @pytest.mark.parametrize(
     ("left_out", "unused", "together"),
-    [([(), (), ()], False, ()), ([(), (), ()], False, (1, 2)), ([(1,), (1, 2), (1,)], True, (0, 2))],
+    sweep([([(), (), ()], False, ()), ([(), (), ()], False, (1, 2)), ([(1,), (1, 2), (1,)], True, (0, 2))], every=3),
 )
 def test_training_is_that_of_torch(left_out, unused, together):
     for mine, theirs in run_ranks(both, 3, left_out, unused, together):
