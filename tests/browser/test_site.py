@@ -243,6 +243,16 @@ def test_what_scrolls_sideways_is_a_tab_stop_with_a_name_and_what_does_not_is_no
     assert figures and max(figures) <= 0
 
 
+def test_the_colours_are_the_systems_until_a_reader_chooses(page, served):
+    page.goto(f"{served}/releasing.html")
+    page.evaluate("localStorage.clear()")
+    page.reload()
+    for scheme, name in (("dark", "slate"), ("light", "default"), ("dark", "slate")):
+        page.emulate_media(color_scheme=scheme)
+        page.locator(f"body[data-md-color-scheme={name}]").wait_for()
+    page.evaluate("localStorage.clear()")
+
+
 @pytest.mark.sweep
 @pytest.mark.parametrize("scheme", sweep(["light", "dark"], keep=["dark"]))
 def test_the_map_has_a_link_for_each_phase_and_drawings_follow_the_scheme(page, served, scheme):
