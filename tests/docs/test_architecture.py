@@ -1,8 +1,11 @@
 """The picture of the rooms shows what the code does."""
 
+import pytest
+
 from docs.programs.images import architecture
 
 
+@pytest.mark.sweep
 def test_the_picture_is_fresh():
     assert architecture.PICTURE.read_text(encoding="utf-8") == architecture.drawn()
     assert architecture.PHONE.read_text(encoding="utf-8") == architecture.drawn(architecture.NARROW)

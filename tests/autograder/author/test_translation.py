@@ -331,6 +331,7 @@ def without_accents(text):
     return "".join(each for each in unicodedata.normalize("NFD", text.lower()) if unicodedata.category(each) != "Mn")
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("language", translation.languages())
 def test_a_term_is_the_same_word_everywhere(language):
     """In at least nine of ten messages: in some, the English word is a verb, or a name in quotes. A term with several meanings has

@@ -57,6 +57,7 @@ def rewrite(place, student, change):
     nbformat.write(notebook, path)
 
 
+@pytest.mark.sweep
 def test_a_wrong_answer_is_shown_with_its_case_both_results_and_the_students_lines(place):
     before = contents(place)
     found = explain(Submission(Lab(LAB), "subtly_wrong_strides"), "contiguous_strides")
@@ -97,6 +98,7 @@ def seal(place, student):
     rewrite(place, student, seal)
 
 
+@pytest.mark.sweep
 def test_a_verdict_that_is_another_one_now_does_not_hold(place, capsys):
     rewrite(place, "subtly_wrong_strides", correct)
     seal(place, "subtly_wrong_strides")
@@ -233,6 +235,7 @@ def test_a_verdict_with_the_seal_of_an_earlier_version_can_still_be_read(place):
     assert "was passed (NOT TO BE TRUSTED" in found.checks[0].ruling()
 
 
+@pytest.mark.sweep
 def test_what_has_changed_since_is_said(place):
     with Gradebook(gradebook_url(), "rushlight") as gradebook:
         grades = gradebook.find_submission_notebook(LAB, LAB, "half_done").grades
@@ -250,6 +253,7 @@ def test_what_has_changed_since_is_said(place):
     assert "graded with torch 1.0; here is" in said and "has been replaced since" in said
 
 
+@pytest.mark.sweep
 def test_a_submission_and_a_gradebook_that_are_gone_do_not_stop_it(place):
     shutil.rmtree(place / "submitted" / "half_done")
     (place / "gradebook.db").write_text("half written")
@@ -260,6 +264,7 @@ def test_a_submission_and_a_gradebook_that_are_gone_do_not_stop_it(place):
     assert (place / "gradebook.db").read_text() == "half written"
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("student", "asked", "said"),
     [
@@ -288,6 +293,7 @@ def test_another_seed_is_said_and_none_is_made(place):
     assert not (place / "seed").exists()
 
 
+@pytest.mark.sweep
 def test_a_class_without_a_seed_or_a_broken_notebook_is_one_line(place):
     (place / "seed").unlink()
     with pytest.raises(LookupError, match="seed is missing"):
@@ -335,7 +341,8 @@ def test_a_verdict_without_the_seal_of_the_classs_judge_is_not_to_be_trusted(pla
     assert not alone.sealed and alone.holds and alone.on_case is None
 
 
-@pytest.mark.parametrize("said", sweep([{"outcome": [1]}, 7, {"outcome": "\x1b[2J"}, {}], every=4))
+@pytest.mark.sweep
+@pytest.mark.parametrize("said", [{"outcome": [1]}, 7, {"outcome": "\x1b[2J"}, {}])
 def test_outputs_of_the_students_own_are_no_verdict(place, said):
     def forge(notebook):
         for cell in filter(check_name, notebook.cells):
@@ -365,6 +372,7 @@ def test_a_submission_that_stock_nbgrader_graded_is_compared_with_the_gradebook(
     ]
 
 
+@pytest.mark.sweep
 def test_the_graded_notebook_keeps_the_case_and_the_versions(place):
     notebook = nbformat.read(place / "autograded" / "subtly_wrong_strides" / LAB / f"{LAB}.ipynb", as_version=4)
     summary = next(cell for cell in notebook.cells if check_name(cell) == WRONG).outputs[0].metadata.rushlight

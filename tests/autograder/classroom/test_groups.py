@@ -353,6 +353,7 @@ def test_a_student_cannot_claim_the_marks_of_another_group(gradebook, hand_in, c
     assert gradebook.find_submission(LAB, "zoe").score == 20
 
 
+@pytest.mark.sweep
 def test_each_member_has_marks_and_a_page_and_the_group_is_not_alike(
     gradebook, classroom, tmp_path_factory, quick_grade, isolated
 ):

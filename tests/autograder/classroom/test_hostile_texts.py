@@ -241,6 +241,7 @@ def table_rows():
         return {row["student"]: row for row in csv.DictReader(file)}
 
 
+@pytest.mark.sweep
 def test_each_has_a_row_with_the_reason_and_the_honest_one_has_the_points(hostile):
     rows = table_rows()
     assert rows.keys() == {*hostile, HONEST}
@@ -262,12 +263,14 @@ TOLD = {
 }
 
 
+@pytest.mark.sweep
 def test_the_honest_one_has_a_page_of_feedback_and_so_has_each_that_is_graded(hostile):
     graded = [name for name in [*hostile, HONEST] if Submission(Lab(LAB), name).graded_path.exists()]
     pages = [Submission(Lab(LAB), name).page.read_text(encoding="utf-8") for name in graded]
     assert HONEST in graded and [page.rstrip()[-7:] for page in pages] == ["</html>"] * len(graded)
 
 
+@pytest.mark.sweep
 def test_each_is_read_by_the_step_in_nbgrader_or_refused_in_a_line(hostile):
     for name in hostile:
         given = {"nbgrader": {"notebook": LAB, "student": name}}
@@ -278,6 +281,7 @@ def test_each_is_read_by_the_step_in_nbgrader_or_refused_in_a_line(hostile):
             assert str(error).isprintable(), name
 
 
+@pytest.mark.sweep
 def test_answers_of_the_others_are_compared(hostile, capsys):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("autograder.classroom.alike.pairs", lambda answers, published: students.extend(answers) or [])
@@ -287,17 +291,20 @@ def test_answers_of_the_others_are_compared(hostile, capsys):
     assert HONEST in {answer.student for answer in students}
 
 
+@pytest.mark.sweep
 def test_the_list_of_what_can_be_asked_about_has_a_line_for_each(hostile, capsys):
     assert rushlight("oral", LAB) == 0
     lines = {line.partition(": ")[0]: line for line in capsys.readouterr().out.splitlines()}
     assert lines.keys() == {*hostile, HONEST, "all of them"} and "permute" in lines[HONEST]
 
 
+@pytest.mark.sweep
 def test_one_student_is_explained_whatever_the_others_are(hostile, capsys):
     assert rushlight("explain", LAB, HONEST, "permute") == 0
     assert "every verdict holds" in capsys.readouterr().out
 
 
+@pytest.mark.sweep
 def test_marks_and_feedback_are_packed(hostile, capsys, tmp_path):
     assert rushlight("marks", "--out", str(tmp_path / "marks.csv")) == 0
     with (tmp_path / "marks.csv").open(encoding="utf-8") as file:
@@ -306,6 +313,7 @@ def test_marks_and_feedback_are_packed(hostile, capsys, tmp_path):
     assert rushlight("feedback", LAB) in (0, 1) and f"not packed: {HONEST}" not in capsys.readouterr().out
 
 
+@pytest.mark.sweep
 def test_written_answers_of_all_are_on_the_page_to_be_marked(hostile):
     key = written(Lab(LAB).release.nodes).metadata.nbgrader.grade_id
     with open_gradebook() as gradebook:

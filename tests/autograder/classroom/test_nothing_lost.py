@@ -238,6 +238,7 @@ def mark_and_die(given, *more):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+@pytest.mark.sweep
 def test_a_submission_that_ends_every_marker_costs_itself_only(classroom, submissions, monkeypatch, forked_markers):
     enrol(classroom, submissions, 3)
     file = classroom / "submitted" / "student01" / LAB / f"{LAB}.ipynb"

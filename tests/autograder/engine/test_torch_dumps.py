@@ -19,6 +19,7 @@ def test_every_kernel_that_is_noted_stands_in_the_text():
         assert all(kernel["source"].strip() in dump["text"] for kernel in dump["kernels"].values())
 
 
+@pytest.mark.sweep
 def test_texts_of_every_kind_are_among_the_edges():
     kernels = [kernel for dump in torch_dumps.edges() for kernel in dump["kernels"].values()]
     assert {step for kernel in kernels for _, _, _, step, _ in kernel["loops"]} >= {1, 8, 16}

@@ -81,6 +81,7 @@ def right_answers(exam):
     return answers
 
 
+@pytest.mark.sweep
 def test_the_items_and_what_is_right(exam, material):
     assert [key.kind for key in exam.keys.values()] == [FIND, FIND, RESULTS, PREDICT, REASON] == material.kinds
     marks = mark(exam, right_answers(exam))
@@ -99,6 +100,7 @@ def test_without_an_answer_there_is_no_point(exam):
     )
 
 
+@pytest.mark.sweep
 def test_an_input_counts_if_the_line_is_right_too(exam):
     answers = right_answers(exam)
     wrong = {name: "1" for name in answers if name.endswith(".line")}
@@ -205,6 +207,7 @@ def test_a_function_that_counts_its_calls_is_not_asked_about(material):
     function.close()
 
 
+@pytest.mark.sweep
 def test_a_change_that_raises_gives_the_same_in_a_new_process(material):
     exercise = "aten.strided.select"
     check, given = material.checks[LAB][exercise], reference_cell(Lab(LAB), exercise)
@@ -311,6 +314,7 @@ def test_a_change_that_is_seen_without_the_contract_is_not_asked_about(line, is_
     assert is_seen_at_once(line) == is_seen
 
 
+@pytest.mark.sweep
 def test_a_change_of_the_same_results_is_no_other_change(material):
     exercise = "aten.strided.contiguous_strides"
     check, given = material.checks[LAB][exercise], cell(exercise, CHANGED.format(""))
@@ -372,6 +376,7 @@ def lettered(material):
     return Exam(Paper("exam", "ada", "ABC-DEF", 40, "en", [item], ""), {"1": key})
 
 
+@pytest.mark.sweep
 def test_cases_are_wrong_in_which_the_changed_function_differs(lettered, material):
     (item,), key = lettered.paper.items, lettered.keys["1"]
     check, cases = find(key.check), item.paragraphs[-11::2]

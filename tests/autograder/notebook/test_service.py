@@ -553,6 +553,7 @@ def test_a_place_that_is_not_the_users_is_named():
         os.seteuid(0)
 
 
+@pytest.mark.sweep
 def test_a_second_service_leaves_the_first_alone(light):
     path, parent = light
     with pytest.raises(GradingError):

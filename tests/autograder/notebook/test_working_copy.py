@@ -172,6 +172,7 @@ def test_a_patch_is_put_into_the_cell_of_an_answer_only():
         with_patch("x = 1\n", "")
 
 
+@pytest.mark.sweep
 def test_a_cell_runs_with_the_copy_and_beside_it_with_the_installed_pytorch(copy, capsys):
     added = copy.folder / "torch" / "added.py"
     added.write_text("")
@@ -180,6 +181,7 @@ def test_a_cell_runs_with_the_copy_and_beside_it_with_the_installed_pytorch(copy
     assert "  both\n- False\n+ True\n" in (printed := capsys.readouterr().out) and "ZeroDivisionError" in printed
 
 
+@pytest.mark.sweep
 def test_a_cell_of_another_case_puts_it_into_the_copy_and_keeps_the_patch(copy, capsys):
     change(copy)
     clinic._on_patient(f" {SECOND} ", "print(5)")
