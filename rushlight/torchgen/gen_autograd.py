@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 from rushlight.c10.schema import Argument, FunctionSchema, may_be_number, parse_schema
-from rushlight.torchgen.gen import PACKAGE, Native, formatted, load, safe, template, wrapped
+from rushlight.torchgen.gen import PACKAGE, Native, entries_of, formatted, load, safe, template, wrapped
 
 SOURCE = PACKAGE / "autograd" / "derivatives.yaml"
 TARGET = PACKAGE / "autograd" / "generated" / "variable_type.py"
@@ -70,10 +70,8 @@ class Derivative:
 
 
 def load_derivatives(natives: dict[str, Native]) -> list[Derivative]:
-    import yaml
-
     derivatives, indices = [], {}
-    for entry in yaml.safe_load(SOURCE.read_text(encoding="utf-8")):
+    for entry in entries_of(SOURCE):
         schema = parse_schema(entry.pop("name"))
         name = schema.full_name.removeprefix("aten::")
         if name not in natives:

@@ -7,14 +7,13 @@ import networkx
 import numpy as np
 import pytest
 import torch
-import yaml
 from sweep import in_one_test
 from torch._functorch.partitioners import get_default_op_list
 
 import rushlight as rl
 from rushlight import aot
 from rushlight.aot import decompositions, functional, partition
-from rushlight.torchgen.gen import SOURCE
+from rushlight.torchgen.gen import SOURCE, entries_of
 
 
 def names_of(packets):
@@ -22,8 +21,7 @@ def names_of(packets):
 
 
 def all_names():
-    entries = yaml.safe_load(SOURCE.read_text(encoding="utf-8"))
-    return {entry["func"].partition("(")[0].partition(".")[0] for entry in entries if "func" in entry}
+    return {entry["func"].partition("(")[0].partition(".")[0] for entry in entries_of(SOURCE) if "func" in entry}
 
 
 def test_the_lists_of_operators_are_torchs():
