@@ -43,15 +43,15 @@
           small("buffer", 7, 18, gone ? "quiet" : "", gone ? words("{}: no memory", buffer) : `${buffer}: ${words(size)}`), small("fate", 7, 35, "", words(scene.fates[i]))),
       ];
     });
-    const pairs = program.pairs.map((pair, place) => {
+    const pairs = program.pairs.flatMap((pair, place) => {
       const [a, b] = pair, next = b === a + 1, fused = together(grouping, pair), refused = state.refused === place;
       const [x, middle] = next ? [LEFT + WIDE / 2, (y(a) + HIGH + y(b)) / 2] : [34, (y(a) + y(b) + HIGH) / 2];
       const word = refused ? words("✗ refused") : fused ? words("split") : words("fuse");
-      return h("g", { key: `${name} pair ${a} ${b}`, press: () => set(pressed(state, data, place)), "aria-label": words("{0} {1} and {2}", word, program.nodes[a][0], program.nodes[b][0]) },
-        next ? null : h("path", { d: `M${LEFT - 8} ${y(a) + HIGH / 2}H34V${y(b) + HIGH / 2}H${LEFT - 8}` }),
+      const edge = next ? `M${x} ${y(a) + HIGH}V${y(b)}` : `M${LEFT - 8} ${y(a) + HIGH / 2}H34V${y(b) + HIGH / 2}H${LEFT - 8}`;
+      return [h("path", { key: `${name} edge ${a} ${b}`, d: edge }), h("g", { key: `${name} pair ${a} ${b}`, class: "control", press: () => set(pressed(state, data, place)), "aria-label": words("{0} {1} and {2}", word, program.nodes[a][0], program.nodes[b][0]) },
         rect(x - 34, middle - 20, 68, 40, "", { opacity: 0, key: "finger" }), // a finger needs more than the eye
         rect(x - 34, middle - 10, 68, 20, refused ? "bad" : fused ? "one" : "ground", { rx: 10, style: refused || fused ? null : "stroke: var(--line)" }),
-        small("word", x, middle + 4, `middle ${refused ? "bad" : ""}`, word));
+        small("word", x, middle + 4, `middle ${refused ? "bad" : ""}`, word))];
     });
     let at = TOP + 18;
     const code = grouping.split(" ").flatMap((group, place) => {

@@ -62,7 +62,7 @@
         h("path", { key: "tip", d: `M${FAR + 14} ${y(row)}l-9 -5v10z`, class: `shape ${saved}` }),
         small("bytes", MIDDLE, y(row) - 6, `middle strong ${saved}`, counted(size)),
         box("copy", inside(row) ? COPY : BOX[0], 118, "two", forward ? words("again") : words("only here"), inside(row) ? "" : "gone"),
-        h("g", { key: "press", press: () => set(press(state, data, row)), "aria-label": `${word} ${title}` },
+        h("g", { key: "press", class: does ? "control" : null, press: () => set(press(state, data, row)), "aria-label": `${word} ${title}` },
           rect(BOX[0], TOP + row * pitch + 3, FAR - BOX[0] - 4, pitch - 6, "", { opacity: 0 }),
           moved("word", middle[0], y(row) + middle[1], {}, does ? rect(-half, -9, 2 * half, 18, refused ? "bad" : "", { rx: 9 }) : null,
             small("text", 0, 4, `middle ${refused ? "bad" : does ? "" : "quiet"}`, word))));

@@ -40,6 +40,11 @@ p svg { width: 44px; height: 44px; }
 """
 SHARED = "figure", "shapes"  # the scripts of all figures
 WORDS = DOCS / "javascripts" / "words.js"  # of all pages
+STILL = """() => {
+  const drawing = document.querySelector(".moving svg");
+  for (const control of drawing.querySelectorAll(".control")) control.remove(); // a picture cannot be pressed
+  return new XMLSerializer().serializeToString(drawing);
+}"""
 
 
 def names() -> list[str]:
@@ -75,7 +80,7 @@ def picture(page: Page, name: str, size: tuple[int, int], margin: tuple[int, int
     It is the wide drawing or the narrow one, as the page's width has it, with a margin at its sides and above and below.
     """
     page.set_content(empty(name, size))
-    drawing = page.evaluate("new XMLSerializer().serializeToString(document.querySelector('.moving svg'))")
+    drawing = page.evaluate(STILL)
     drawing = re.sub(r' (?:role|tabindex|aria-\w+)="[^"]*"', "", drawing)
     rules = (FIGURES / "figure.css").read_text(encoding="utf-8").partition("/* On a page")[0]
     style = re.sub(r"/\*.*?\*/\n", "", rules).strip().replace(".moving", ":root")
@@ -92,7 +97,7 @@ def card(page: Page, name: str, size: tuple[int, int]) -> bytes:
     scale = min(760 / (width + 24), 590 / (height + 16))
     title = (FIGURES / f"{name}.md").read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
     page.set_content(empty(name, size))
-    drawing = page.evaluate("new XMLSerializer().serializeToString(document.querySelector('.moving svg'))")
+    drawing = page.evaluate(STILL)
     drawing = drawing.replace(f'viewBox="0 0 {width} {height}"', f'viewBox="-12 -8 {width + 24} {height + 16}"', 1)
     style = (FIGURES / "figure.css").read_text(encoding="utf-8")
     page.set_viewport_size({"width": 1200, "height": 630})
