@@ -270,8 +270,8 @@ def _docstring(source: str, say: Say) -> str:
 def notebook(nb: NotebookNode, say: Say) -> NotebookNode:
     """A copy of a notebook in which `say` has translated the text, the comments and the docstrings of exercises.
 
-    Written answers and checks are as they were. So are ids, points and outputs. A cell of a lab that runs torch has its comments
-    alone translated, because its outputs are recorded by its code.
+    Written answers and checks are as they were. So are ids, points and outputs, besides the texts that stand for figures. A cell
+    of a lab that runs torch has its comments alone translated, because its outputs are recorded by its code.
     """
     translated = copy.deepcopy(nb)
     for cell in translated.cells:
@@ -285,6 +285,9 @@ def notebook(nb: NotebookNode, say: Say) -> NotebookNode:
                 from nbgrader.utils import compute_checksum
 
                 cell.metadata.nbgrader.checksum = compute_checksum(cell)
+        for shown in (kind for output in cell.get("outputs", []) for kind in output.get("metadata", {}).values()):
+            if isinstance(shown, dict) and "alt" in shown:
+                shown["alt"] = say(shown["alt"], "alt") or shown["alt"]
     return translated
 
 

@@ -42,7 +42,6 @@ from rushlight.course.short_names import long_form
 
 log = logging.getLogger("mkdocs.hooks.notebooks")
 
-FALLBACK = "Figure made by the cell above"
 CAPTION = re.compile(r"\*(?!\*)([^\n]+(?:\n[^\n]+)*?)(?<!\*)\*(?=\s*\n\s*\n|\s*\Z)")  # a first paragraph in italics
 SUBJECT = re.compile(r"\w+ \d+[a-z]?\s*[:.·–—-]\s*(?:the )?(.+)", re.IGNORECASE)
 NEEDED = re.compile(
@@ -499,7 +498,7 @@ def _name_figures(nb: NotebookNode) -> None:
             said = next(
                 (meta["alt"] for meta in output.metadata.values() if isinstance(meta, dict) and "alt" in meta), None
             )
-            output.metadata["alt"] = said or (caption and plain(caption[1])) or FALLBACK
+            output.metadata["alt"] = said or (caption and plain(caption[1])) or words("Figure made by the cell above")
         if figures and caption:
             after.metadata["caption"] = True
 

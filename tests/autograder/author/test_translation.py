@@ -369,3 +369,11 @@ def test_the_labels_of_a_drawing_are_translated_and_names_code_and_numbers_stay(
         "A KERNEL",
         "x &lt; y, or not",
     ]
+
+
+def test_the_text_that_stands_for_a_figure_is_translated_and_its_picture_stays():
+    shown = nbformat.v4.new_output("display_data", {"image/png": "iVBO"}, metadata={"image/png": {"alt": "A line up."}})
+    nb = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("plot()", outputs=[shown])])
+    said = translation.notebook(nb, lambda text, kind: {"A line up.": "Una línea que sube."}.get(text))
+    (output,) = said.cells[0].outputs
+    assert output.metadata["image/png"]["alt"] == "Una línea que sube." and output.data == shown.data
