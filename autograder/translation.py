@@ -30,6 +30,7 @@ SHARED = ["common", *SPOKEN]  # catalogues of what is not of one text
 
 Say = Callable[[str, str], str | None]  # a message and its kind, to its translation if there is one
 
+DESCRIBED = re.compile(r"^(description: )(.+)$")  # in front matter
 FENCE = re.compile(r"\s*(`{3,}|~{3,})")
 HEADING = re.compile(r"(#+ +)(.+?)((?: *\{[^}]*\})?)$")
 ITEM = re.compile(r"(\s*(?:[-*+]|\d+[.)]) +(?:\[[ x]\] +)?)(.+)$")
@@ -111,7 +112,10 @@ def markdown(text: str, say: Say, width: int = 0) -> str:
     lines, done, at = text.split("\n"), list[str](), 0
     if lines[0] == "---" and "---" in lines[1:]:  # front matter
         at = lines.index("---", 1) + 1
-        done = lines[:at]
+        done = [
+            DESCRIBED.sub(lambda match: match[1] + (say(match[2], "description") or match[2]), line)
+            for line in lines[:at]
+        ]
     while at < len(lines):
         end = _end_of_block(lines, at)
         block = lines[at:end]

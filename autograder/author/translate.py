@@ -180,7 +180,8 @@ def _labels(file: BinaryIO, keywords: Collection[str], tags: Any, options: Any) 
     text = file.read().decode()
     nav = re.search(r"^nav:\n(?:(?:  .*)?\n)+", text, re.MULTILINE)
     assert nav is not None
-    for label in [*re.findall(r"^site_description: (.+)", text, re.MULTILINE), *re.findall(r"- (.+?):", nav[0])]:
+    said = re.findall(r"^(?:site_description| +name| +permalink_title): (.+)", text, re.MULTILINE)
+    for label in [*(each for each in said if " " in each), *re.findall(r"- (.+?):", nav[0])]:
         yield 1, None, label, []
 
 

@@ -23,6 +23,7 @@ from mkdocs.utils import get_relative_url
 
 from autograder import translation
 from docs.programs import DOCS, FIGURES
+from docs.programs.hooks import scripts
 from docs.programs.hooks.divided import FENCED, HEADING, plain
 from docs.programs.hooks.languages import say, words
 
@@ -98,7 +99,6 @@ def _english(name: str) -> str:
 def _still(name: str, alt: str, phone: str, section: str) -> str:
     """The pictures of a figure at the top of a reading, for a desk and for a phone, and the way to its section."""
     drawing, width = _drawing(name, alt)
-    drawing = translation.drawing(drawing, say("figures"))
     pictures = f'{drawing}<img src="{phone}" alt="{html.escape(alt)}" loading="lazy">'
     said = words("{figure}, a figure of this chapter that you can move.").format(figure=f"[{title(name)}]({section})")
     return (
@@ -108,7 +108,7 @@ def _still(name: str, alt: str, phone: str, section: str) -> str:
 
 def _drawing(name: str, alt: str) -> tuple[str, float]:
     """Return the picture of a figure, and its width in rem."""
-    picture = next(PHASES.glob(f"*/{name}.svg")).read_text(encoding="utf-8")
+    picture = scripts.drawing(next(PHASES.glob(f"*/{name}.svg")).read_text(encoding="utf-8"), name)
     more = f'role="img" aria-label="{html.escape(alt)}"'
     drawing = ALONE.sub("", picture).replace("<svg ", f"<svg {more} ", 1).strip()
     return drawing, float(re.search(r'width="([\d.]+)"', picture)[1]) * UNIT

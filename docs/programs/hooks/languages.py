@@ -121,6 +121,9 @@ def on_config(config: MkDocsConfig) -> None:
         return
     config.theme["language"] = LANGUAGE
     config.site_description = words(config.site_description)
+    config.mdx_configs["toc"]["permalink_title"] = words(config.mdx_configs["toc"]["permalink_title"])
+    for scheme in config.theme["palette"]:
+        scheme["toggle"]["name"] = words(scheme["toggle"]["name"])
     config.nav = _of_nav(config.nav)
     Page.is_homepage = property(lambda page: page.file.src_uri == "index.md")  # mkdocs knows one by its address
 
@@ -165,6 +168,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     text = f"docs/{name}" if not lab else f"labs/{lab[2]}" if lab[2] else f"phases/{lab[1]}"
     if not translation.catalogue(LANGUAGE, text):
         page.meta["untranslated"] = words("This page is not translated yet. It is in English.")
+    if known := say(text)(page.meta.get("description", ""), "description"):
+        page.meta["description"] = known
     return None if lab else translated(markdown, text)
 
 

@@ -27,6 +27,7 @@ from PIL import ImageFont
 PHONE, SCALE = 358, 1.2  # pixels of a phone's column, and of a unit at least: the smallest text is then 9 pixels high
 WIDTH = PHONE / SCALE
 SMALLEST, LARGEST = 7.5, 8.5  # sizes of texts
+LABEL = 9.5  # the size of the largest text of a drawing in pixels, which has short texts
 CAPS = 1, 0.8, 0.6, 0.5, 0.4, 0.3, 0.22, 0.18, 0.15, 0.12  # of the width, for a line of text
 BREAK = re.compile(r"(?<=[ ,(_.:<])(?=[^ ,(_.:<])|(?<=[a-z])(?=[A-Z])")  # where a line may end
 NUMBER, COMMAND = re.compile(r"-?[\d.]+"), re.compile(r"([MLCQz])([^MLCQz]*)")
@@ -94,6 +95,7 @@ class Text:
     turned: float
     mono: bool
     bold: bool
+    label: bool = False  # of a drawing in pixels
     lines: list[str] = field(default_factory=list)
     box: Shape | None = None  # in which it is
     soft: bool = False  # in a chart, where it gets the room that there is
@@ -108,7 +110,11 @@ class Text:
 
     @property
     def size(self) -> float:
-        return min(max(self.was, SMALLEST), LARGEST if self.element.tag == f"{SVG}text" else inf)
+        return (
+            max(self.was, SMALLEST)
+            if self.label
+            else min(max(self.was, SMALLEST), LARGEST if self.element.tag == f"{SVG}text" else inf)
+        )
 
     def length(self, line: str) -> float:
         return length(line, self.mono, self.bold) * self.size
@@ -144,13 +150,17 @@ def _font(mono: bool, bold: bool) -> ImageFont.FreeTypeFont:
 def narrow(drawing: str, windows: Sequence[Window] = ()) -> str:
     """Return the drawing as wide as a phone, with its windows below each other."""
     root = ElementTree.fromstring(drawing)
+    in_pixels = not root.get("width").endswith("pt")
+    if in_pixels:
+        shrink(root)
     width, height = map(float, root.get("viewBox").split()[2:])
     shapes, texts = read(root)
-    squeeze = 1.0
-    if root.get("width").endswith("pt"):
+    if in_pixels:
+        natural, ground = SCALE, None
+        for text in texts:
+            text.label = True
+    else:
         natural, (ground, *shapes) = float(root.get("width")[:-2]) * 4 / 3 / width, shapes
-    else:  # drawn in pixels: its letters become as small as those of the others, and the lines as low
-        natural, ground, squeeze = SCALE, None, SMALLEST / min(text.was for text in texts)
     charts = [shape for shape in shapes if ground and is_chart(shape, ground)]
     foot, widest = 0.0, 0.0
     for left, top, right, bottom in windows or [(0.0, 0.0, width, height)]:
@@ -160,7 +170,7 @@ def narrow(drawing: str, windows: Sequence[Window] = ()) -> str:
         ]
         across, total = fit(*inside, left, right)
         flow(inside[0], inside[1])
-        down, end = lower(inside[1], top, bottom, foot, squeeze)
+        down, end = lower(inside[0], inside[1], top, bottom, foot)
         write(*inside, across, down, total)
         foot, widest = end, max(widest, total)
     if ground:
@@ -170,6 +180,17 @@ def narrow(drawing: str, windows: Sequence[Window] = ()) -> str:
     root.set("width", f"{widest * scale:.2f}")
     root.set("height", f"{foot * scale:.2f}")
     return ElementTree.tostring(root, encoding="unicode")
+
+
+def shrink(root: Element) -> None:
+    """Let a drawing in pixels have the size of the others, by its letters."""
+    part = LABEL / max(float(each.get("font-size", 0)) for each in root.iter())
+    inside = {each for defined in root.iter(f"{SVG}defs") for each in defined.iter()}
+    for element in root.iter():
+        for name in ("x", "y", "width", "height", "rx", "font-size", "d", "viewBox") if element not in inside else ():
+            if name in element.attrib:
+                text = NUMBER.sub(lambda number: f"{float(number[0]) * part:.2f}", element.get(name))
+                element.set(name, text)
 
 
 def is_chart(shape: Shape, ground: Shape) -> bool:
@@ -292,6 +313,11 @@ def fit(
         boxes = [shape for shape in shapes if shape.around(text) and not shape.arrow and shape not in charts]
         text.box = min(boxes, key=lambda box: box.wide * (box.bottom - box.top), default=None)
     hold(shapes, texts)
+    for text in texts:  # two charts side by side have a legend each
+        if text.row and any(
+            chart.left < text.x < chart.right and chart.top < text.y < chart.bottom for chart in charts
+        ):
+            text.row = []
     knots = sides(shapes, texts, charts, left, right)
     for most, least, caps in (
         (WIDTH, 0.2, CAPS[:-2]),
@@ -455,7 +481,8 @@ def wrapped(text: Text, most: float) -> list[str]:
             if line.strip() and text.length((line + part).rstrip()) > most:
                 lines.append(line.rstrip())
                 line, part = indent, part.lstrip()
-            fits = next((n for n in range(len(part), 0, -1) if text.length((line + part[:n]).rstrip()) <= most), 1)
+            short = (n for n in range(len(part), 0, -1) if text.length((line + part[:n]).rstrip()) <= most)
+            fits = len(part) if text.label else next(short, 1)
             line, part = line + part[:fits], part[fits:]
     return [line for line in [*lines, line] if line.strip()]
 
@@ -470,23 +497,58 @@ def flow(shapes: Sequence[Shape], texts: Sequence[Text]) -> None:
                 if x and x + text.handle + text.width > WIDTH:
                     x, down = 0.0, down + tall + 0.5 * first.size
                 text.to, text.moved = x + text.handle + 2, down
-                x = text.to + text.width + 8
+                column = [other for other in texts if text.label and other.row and abs(other.x - text.x) < 0.1]
+                x = text.to + max(other.width for other in [text, *column]) + 8
 
 
-def lower(texts: Sequence[Text], top: float, bottom: float, foot: float, squeeze: float) -> tuple[Map, float]:
-    """Return where each y goes, and the foot of the window, whose top goes to the foot of the one before it."""
+def lower(shapes: Sequence[Shape], texts: Sequence[Text], top: float, bottom: float, foot: float) -> tuple[Map, float]:
+    """Return where each y goes, and the foot of the window, whose top goes to the foot of the one before it. A box that has nothing
+    but a column of labels grows at its foot, and they stay together in its middle."""
     rows: list[list[float]] = []  # y, and what is added below it
-    for text in sorted(texts, key=lambda text: text.y):
-        more = text.moved or (len(text.lines) - 1) * 1.2 * text.size
-        if more and rows and text.y - rows[-1][0] < 4:
+    stacks = columns(shapes, texts)
+    added = [(box.bottom - 1.5, sum(map(more_of, stack))) for box, stack in stacks.items()]
+    added += [(text.y, more_of(text)) for text in texts if text.box not in stacks]
+    for y, more in sorted(added):
+        if more and rows and y - rows[-1][0] < 4:
             rows[-1][1] = max(rows[-1][1], more)
         elif more:
-            rows.append([text.y, more])
+            rows.append([y, more])
 
     def down(y: float) -> float:
-        return foot + (y - top) * squeeze + sum(more for row, more in rows if row + 1 < y)
+        return foot + y - top + sum(more for row, more in rows if row + 1 < y)
 
+    for box, stack in stacks.items():
+        grown = down(box.bottom) - down(box.top) - (box.bottom - box.top)
+        moved = (grown - sum(map(more_of, stack))) / 2
+        for text in stack:
+            more, above = more_of(text), down(text.y) - down(box.top) - (text.y - box.top)
+            text.moved, moved = moved - above, moved + more
     return down, down(bottom)
+
+
+def more_of(text: Text) -> float:
+    """How much lower a text ends than its first line."""
+    return text.moved or (len(text.lines) - 1) * 1.2 * text.size
+
+
+def columns(shapes: Sequence[Shape], texts: Sequence[Text]) -> dict[Shape, list[Text]]:
+    """The boxes that have nothing inside but labels that are centred below each other, with these from the top."""
+    found: dict[Shape, list[Text]] = {}
+    for text in sorted(texts, key=lambda text: text.y):
+        if text.label and text.box and not text.box.held:
+            found.setdefault(text.box, []).append(text)
+
+    def inside(shape: Shape, box: Shape) -> bool:
+        across = box.left - 1 <= shape.left and shape.right <= box.right + 1
+        smaller = shape.wide < box.wide - 2 or shape.bottom - shape.top < box.bottom - box.top - 2
+        return across and smaller and box.top - 1 <= shape.top and shape.bottom <= box.bottom + 1
+
+    return {
+        box: stack
+        for box, stack in found.items()
+        if all(text.anchor == "middle" and abs(text.x - stack[0].x) < 0.7 and not text.soft for text in stack)
+        and not any(inside(shape, box) for shape in shapes)
+    }
 
 
 # Writing -------------------------------------------------------------------------------------------------------------

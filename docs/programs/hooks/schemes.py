@@ -19,6 +19,7 @@ from mkdocs.utils import get_relative_url
 
 from autograder import translation
 from docs.programs import IMAGES
+from docs.programs.hooks import scripts
 from docs.programs.hooks.languages import say
 from docs.programs.hooks.narrow import narrow
 
@@ -57,7 +58,8 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
         drawn = file.src_uri.startswith(("figures/", "images/", "phases/")) and file.src_uri.endswith(".svg")
         if drawn and file.src_uri != "images/favicon.svg":
             files.remove(file)
-            drawing = labelled(file.content_string)
+            name = file.src_uri.removeprefix("figures/").removesuffix(".svg")
+            drawing = scripts.drawing(file.content_string, name) if "/" not in name else labelled(file.content_string)
             new = drawing != file.content_string  # in the language of this build
             files.append(File.generated(config, file.src_uri, content=in_both(drawing).replace("<svg ", ROOT, 1)))
             files.get_file_from_path(file.src_uri).labelled = new

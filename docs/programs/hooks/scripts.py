@@ -7,9 +7,10 @@ JSON. A moving figure also says sentences of its data. In its program they are p
 
 from __future__ import annotations
 
+import html
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from mkdocs.structure.pages import Page
 
 from autograder import translation
 from autograder.author import translate
-from docs.programs import DOCS
+from docs.programs import DOCS, FIGURES
 from docs.programs.hooks.languages import LANGUAGE, grouped
 
 PROGRAMS = DOCS / "programs" / "figures"
@@ -57,7 +58,28 @@ def translated(path: Path) -> dict[str, str]:
 
 def of_data(path: Path) -> dict[str, str]:
     """The texts in the data of a figure, as the phrases of its module translate them."""
-    known = translated(PROGRAMS / f"{path.stem}.py")
+    said = with_values(translated(PROGRAMS / f"{path.stem}.py"))
+    texts = dict.fromkeys(_texts(json.loads(path.read_text(encoding="utf-8"))))
+    return {text: other for text in texts if (other := said(text) or grouped(text)) != text}
+
+
+def drawing(picture: str, name: str) -> str:
+    """The picture of a figure as a file, with the labels that its script would write."""
+    if not LANGUAGE:
+        return picture
+    paths = [PROGRAMS / f"{name}.py", *(FIGURES / f"{script}.js" for script in ("shapes", name))]
+    said = with_values({text: other for path in paths for text, other in translated(path).items()})
+
+    def label(match: re.Match) -> str:
+        parts = re.split("(▶ |, (?=number))", html.unescape(match[3]))
+        known = "".join((said(part.strip()) or part) if at % 2 == 0 else part for at, part in enumerate(parts))
+        return match[1] + html.escape(grouped(known), quote=False)
+
+    return translation.TEXT.sub(label, picture)
+
+
+def with_values(known: dict[str, str]) -> Callable[[str], str]:
+    """What translates texts that have values in them already, by messages with places for values."""
     patterns = [
         (re.compile(VALUE.join(map(re.escape, PLACE.split(text)))), text, said)
         for text, said in sorted(known.items(), key=lambda item: -len(PLACE.sub("", item[0])))
@@ -80,8 +102,7 @@ def of_data(path: Path) -> dict[str, str]:
     def filled(other: str, values: dict[str, str]) -> str:
         return PLACE.sub(lambda place: said(values[place[0]]) or grouped(values[place[0]]), other)
 
-    texts = dict.fromkeys(_texts(json.loads(path.read_text(encoding="utf-8"))))
-    return {text: other for text in texts if (other := said(text) or grouped(text)) != text}
+    return said
 
 
 def _texts(data: Any) -> Iterator[str]:
