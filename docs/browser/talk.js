@@ -248,7 +248,7 @@
   const anchor = (name) => (name === "GPT.forward" ? "gpt" : name.split(".")[0]); // methods are on the page of their class
 
   function panel(title, lines, ...inside) {
-    return make("section", { "aria-label": title }, make("h3", { text: title }), ...lines.map(line), ...inside);
+    return make("section", { "aria-label": title }, make("h2", { text: title }), ...lines.map(line), ...inside);
   }
 
   function nextPanel({ token, top, lines }) {

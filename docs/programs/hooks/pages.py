@@ -45,6 +45,7 @@ PAPER, INK, FAINT, FLAME, GLOW = "#15171c", "#f2f0ec", "#8d939c", "#e8590c", "#f
 ICON = IMAGES / "favicon.svg"
 ICON_PATH = re.compile(r'<path d="([^"]*)" fill="([^"]*)"')
 COMMAND = re.compile(r"([MLC])([^MLCZ]*)")
+THEME_ICON = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24">'
 
 
 # What mkdocs calls ---------------------------------------------------------------------------------------------------
@@ -72,6 +73,11 @@ def on_page_content(content: str, page: Page, config: MkDocsConfig, files: Files
     content = EMPTY_HEADER.sub(r"<td\1></td>", content)
     content = content.replace('<a class="headerlink"', '<a class="headerlink" aria-hidden="true" tabindex="-1"')  # a ¶
     return CODE.sub(_copied, _pictures(content, page.url, files))
+
+
+def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
+    """An icon of the theme says nothing: the link or the button around it has a name."""
+    return output.replace(THEME_ICON, THEME_ICON.replace("<svg", '<svg aria-hidden="true"'))
 
 
 def _card(source: str, content: str, config: MkDocsConfig) -> tuple[str, str]:
