@@ -6,8 +6,9 @@ from itertools import pairwise
 import pytest
 
 import rushlight as rl
+from docs.programs import IMAGES
 from docs.programs.hooks import panels
-from docs.programs.hooks.narrow import PHONE
+from docs.programs.hooks.narrow import LABEL, PHONE, narrow
 from rushlight.course.draw import paper
 from rushlight.course.draw.backward import graph, graphs
 
@@ -69,3 +70,11 @@ def test_a_chart_shrinks_evenly():
     assert len({*lefts}) == 1 and [right - lefts[0] for right in rights] == pytest.approx(
         [(rights[0] - lefts[0]) * times for times in (1, 2, 3)], abs=0.1
     )
+
+
+def test_the_lines_of_a_box_of_the_map_stay_together_when_a_box_beside_it_has_more():
+    drawing = narrow((IMAGES / "map.svg").read_text(encoding="utf-8"))
+    rows = {said: float(y) for y, said in re.findall(r'translate\(\S+ ([\d.]+)\)"[^>]*>([^<]+)</text>', drawing)}
+    assert "custom operators" not in rows  # it has two lines
+    for first, second in ("modules", "and training"), ("profiling", "and memory"):
+        assert rows[second] - rows[first] < 1.3 * LABEL
