@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from functools import cache, wraps
 from inspect import signature
@@ -15,7 +15,7 @@ from typing import Any
 
 from rushlight.course import draws
 
-from ..engine.observe import Tree, difference
+from ..engine.observe import Apart, Tree, difference
 
 DTYPES = ("bool", "uint8", "int32", "int64", "float16", "float32", "float64")
 words = str.split
@@ -240,11 +240,39 @@ def as_lists(value: Any) -> Any:
 
 def lists_too(function: Callable, *arguments: Any) -> Any:
     """The result of a call with tuples. Lists must give the same result, and must not change."""
-    result, lists = function(*arguments), as_lists(arguments)
-    if as_lists(function(*lists)) != as_lists(result) == as_lists(function(*arguments)):
-        raise AssertionError(f"lists instead of tuples give another result: {lists}")
-    assert lists == as_lists(arguments), "a list among the arguments has changed"
+    result = function(*arguments)
+    lists = called_with(lambda: as_lists(arguments), function, arguments, result)
+    assert lists == as_lists(arguments), f"the call changed a list: {as_lists(arguments)} became {lists}"
     return result
+
+
+def called_with(lists: Callable[[], Sequence], function: Callable, tuples: Sequence, result: Any) -> Sequence:
+    """Call a function with `lists()`, and return these. Raise Apart, with both calls and what they gave, if that is an error, or
+    another result than with tuples."""
+
+    def told(arguments: Sequence, given: str) -> str:
+        named = [
+            "x" if hasattr(each, "stride") else _plain(each) for each in (*getattr(function, "args", ()), *arguments)
+        ]
+        return f"{getattr(function, 'func', function).__name__}({', '.join(named)}) {given}"
+
+    given = lists()
+    try:
+        other = function(*given)
+    except Exception as error:
+        raised = told(lists(), f"raised {type(error).__name__}: {error}")
+        raise Apart(f"{raised}\n{told(tuples, f'returned {_plain(result)}')}") from error
+    if as_lists(other) != as_lists(result) == as_lists(function(*tuples)):
+        returned = told(lists(), f"returned {_plain(other)}")
+        raise Apart(f"{returned}\n{told(tuples, f'returned {_plain(result)}')}")
+    return given
+
+
+def _plain(value: Any) -> str:
+    """A value as text: of a tensor, its metadata; of a tuple of another class, the tuple."""
+    if hasattr(value, "stride"):
+        return f"shape {tuple(value.shape)}  stride {value.stride()}  offset {value.storage_offset()}"
+    return repr(tuple(value) if isinstance(value, tuple) else value)
 
 
 def only_read(function: Callable, *arguments: Any) -> Any:

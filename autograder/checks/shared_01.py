@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from .cases import as_lists, drawing, drawn, lists_too, several, tensors
+from .cases import as_lists, called_with, drawing, drawn, lists_too, several, tensors
 
 
 def with_tensor(draw_arguments):
@@ -34,8 +34,8 @@ def mixed_too(function, *arguments):
     result = lists_too(function, *arguments)
     tuples = [i for i, argument in enumerate(arguments) if isinstance(argument, tuple)]
     for i in tuples if len(tuples) > 1 else []:
-        mixed = [*arguments[:i], as_lists(arguments[i]), *arguments[i + 1 :]]
-        assert as_lists(function(*mixed)) == as_lists(result), f"a list and a tuple give another result: {mixed}"
+        mixed = (*arguments[:i], as_lists(arguments[i]), *arguments[i + 1 :])
+        called_with(lambda mixed=mixed: mixed, function, arguments, result)
     return result
 
 

@@ -25,6 +25,7 @@ from .check import CLINIC, ON_BOARD, Check, find, is_milestone, shown_source
 from .observe import (
     CALCULATION,
     TORCH,
+    Apart,
     Malformed,
     NotGraded,
     Readable,
@@ -480,6 +481,8 @@ def _hint(check: Check, disagreement: Disagreement) -> str | None:
         return phrase(f"it calls {names}, which the contract does not allow: the contract names what the body may call")
     if has(disagreement.mine, "type", "StateLeft"):
         return None  # its message says what is wrong
+    if has(disagreement.mine, "type", Apart.__name__):
+        return phrase("in Python a tuple never equals a list: (2, 3) == [2, 3] is False, and (2,) + [3] is an error")
     if isinstance(check.hint, str):  # of results; an exception says itself what is wrong, but not why ranks wait
         return None if disagreement.raises and not has(disagreement.mine, "type", "RanksFailed") else check.hint
     about = check.hint and partial(check.hint, disagreement.case, disagreement.mine)

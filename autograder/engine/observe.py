@@ -91,6 +91,10 @@ class GradingError(Exception):
     """Raised if grading cannot start or go on. The message says what to do."""
 
 
+class Apart(AssertionError):
+    """Raised by a program of which two calls should agree. The message has both calls and what they gave, a line for each."""
+
+
 # Observing -----------------------------------------------------------------------------------------------------------
 
 
@@ -474,6 +478,8 @@ def _at(path: Path) -> str:
 
 def _kinds_apart(mine: Tree, theirs: Tree, origin: Origin) -> str:
     of_mine = _kind(mine) == "error"
+    if of_mine and mine["type"] == Apart.__name__:
+        return phrase("with lists in the place of tuples yours gives another result")
     if of_mine or _kind(theirs) == "error":
         raised, which, other = (mine, phrase("yours"), origin.name) if of_mine else (theirs, origin.name, "yours")
         message = clean(raised["message"]).partition("\n")[0]  # if ranks fail, the other lines describe each rank
@@ -614,6 +620,8 @@ def _pieces(tree: Tree, path: Path) -> Iterator[tuple[str, Path]]:
                 yield f"{field} {_brief(tree, field)}", (*path, field)
                 yield "\n" if field == _FIELDS[-1] else "  ", path
             yield from _elements(values(tree), path)
+        case "error" if tree["type"] == Apart.__name__:
+            yield clean(tree["message"], MAX_VALUE), path
         case "error":
             yield clean(tree["type"], MAX_VALUE), (*path, "type")
             yield f": {clean(tree['message'], MAX_VALUE)}", (*path, "message")

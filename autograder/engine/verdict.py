@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -122,7 +123,7 @@ class Verdict:
             rows = [(phrase("why"), speak(self.message))]
         if self.case is not None:
             name = short_name(self.check).partition(".")[0]
-            rows += [(phrase("case"), self.listing or describe(self.case))]
+            rows += [(phrase("case"), self.listing or describe(self.case, with_strides=True))]
             rows += [(phrase("program"), abridged_program(self.program, name))]
             rows += [(phrase("in torch"), abridged_program(self.oracle, name, KEPT))] if self.oracle else []
             frames = show_frames(self.frames)
@@ -195,11 +196,16 @@ def abridged_program(program: str, name: str, most: int = LONG) -> str:
     return abridged(program, marks, most)[0]
 
 
-def describe(case: dict) -> str:
-    """A case as assignments; a tensor as the call that makes it in torch."""
-    return "\n".join(f"{name} = {_text(value) or _literal(value)}" for name, value in case.items()) or speak(
-        "(no arguments)"
-    )
+def describe(case: dict, with_strides: bool = False) -> str:
+    """A case as assignments; a tensor as the calls that make it in torch, and if wanted its strides as a comment."""
+    is_exact = "stride" in f"{[*case]} {case.get('steps')}"  # as_strided sees how large a storage is
+
+    def line(name: str, value: Tree) -> str:
+        spec = value["tensor"] if with_strides and isinstance(value, dict) and value.keys() == {"tensor"} else None
+        remark = _layout(**spec) if spec else ""
+        return f"{name} = {_text(value) or _literal(value, is_exact)}{remark}"
+
+    return "\n".join(line(*item) for item in case.items()) or speak("(no arguments)")
 
 
 def _text(value: Tree) -> str | None:
@@ -207,16 +213,93 @@ def _text(value: Tree) -> str | None:
     return f'"""\\\n{value}"""' if isinstance(value, str) and "\n" in value and '"""' not in value else None
 
 
-def _literal(value: Tree) -> str:
+def _literal(value: Tree, is_exact: bool = False) -> str:
     match value:
         case {"tensor": dict(spec), **rest} if not rest:
-            base = f"torch.arange({spec['storage']}).to(torch.{spec['dtype']})"
-            return f"{base}.as_strided({tuple(spec['sizes'])}, {tuple(spec['strides'])}, {spec['offset']})"
+            return _tensor(**spec, is_exact=is_exact)
         case {"dtype": str(name), **rest} if not rest:
             return f"torch.{name}"
         case list():
-            return f"[{', '.join(map(_literal, value))}]"
+            return f"[{', '.join(_literal(item, is_exact) for item in value)}]"
         case dict():
-            return f"{{{', '.join(f'{key!r}: {_literal(item)}' for key, item in value.items())}}}"
+            return f"{{{', '.join(f'{key!r}: {_literal(item, is_exact)}' for key, item in value.items())}}}"
         case _:
             return repr(value)
+
+
+# A tensor as calls ---------------------------------------------------------------------------------------------------
+
+
+def _tensor(dtype: str, storage: int, sizes: list[int], strides: list[int], offset: int, is_exact: bool) -> str:
+    """The calls that make a tensor over a storage with 0, 1, 2, ...
+
+    If it `is_exact`, the storage is as large as in the case, and otherwise as the calls need it. Strides that slices do not give
+    are those of `as_strided`.
+    """
+    count, calls = _calls(sizes, strides, offset) or (-1, "")
+    if count < 0 or is_exact and count != storage:
+        count, calls = storage, f".as_strided({tuple(sizes)}, {tuple(strides)}, {offset})"
+    if dtype == "bool":
+        return f"(torch.arange({count}) % 2 == 1){calls}"
+    return f"torch.arange({count}{'' if dtype == 'int64' else f', dtype=torch.{dtype}'}){calls}"
+
+
+def _layout(sizes: list[int], strides: list[int], offset: int, **_: object) -> str:
+    """A comment with the strides and the offset of a tensor that is not a new one. Empty if its calls say them."""
+    calls = (_calls(sizes, strides, offset) or (0, "as_strided"))[1]
+    if not sizes or "as_strided" in calls or re.fullmatch(r"(\.reshape\([\d, ]+\))?", calls):
+        return ""
+    return f"  # stride {tuple(strides)}" + f", offset {offset}" * (offset > 0)
+
+
+def _calls(sizes: list[int], strides: list[int], offset: int) -> tuple[int, str] | None:
+    """The number of elements of an `arange`, and the calls that make a tensor with these sizes, strides and offset of it: it gets
+    the dimensions in the order in which they lie in memory, then slices, the order wanted, and dimensions of stride 0. None if
+    these do not give such strides."""
+    if 0 in sizes:
+        is_new = not offset and strides == [
+            math.prod(max(size, 1) for size in sizes[d + 1 :]) for d in range(len(sizes))
+        ]
+        return (0, f".reshape({', '.join(map(str, sizes))})" * (len(sizes) > 1)) if is_new else None
+    expanded = [d for d, step in enumerate(strides) if step == 0]
+    kept = [d for d in range(len(sizes)) if d not in expanded]
+    memory = sorted(kept, key=lambda d: (-strides[d], sizes[d] == 1))
+    base, slices = list[int](), list[str]()
+    for i, d in enumerate(memory):
+        step = strides[d] if d == memory[-1] else 1
+        unit, reach = strides[d] // step, (sizes[d] - 1) * step + 1
+        length, rest = divmod(strides[memory[i - 1]], unit) if i else (reach, 0)
+        if rest or length < reach:
+            return None
+        base.append(length)
+        stop = "" if -(-length // step) == sizes[d] else str(reach)
+        slices.append(f":{stop}:{step}" if step > 1 else f":{stop}")
+    if any(sizes[d] == 1 for d in expanded):
+        return None
+    count, order = offset + math.prod(base), [memory.index(d) for d in kept]
+    text = f"[{offset}]" if not sizes else f"[{offset}:]" if offset else ""
+    if len(base) == 1 and slices != [":"]:
+        text, slices, base = f"[{offset or ''}{slices[0]}]", [":"], [sizes[kept[0]]]
+    is_plain = order == sorted(order) and {*slices} <= {":"}
+    shape = [1 if d in expanded else base[kept.index(d)] for d in range(len(sizes))] if is_plain else base
+    text += f".reshape({', '.join(map(str, shape))})" if len(shape) > 1 else ""
+    text += _indexed(slices)
+    moved = [i for i, place in enumerate(order) if i != place]
+    text += (
+        f".transpose({moved[0]}, {moved[1]})"
+        if len(moved) == 2
+        else f".permute({', '.join(map(str, order))})"
+        if moved
+        else ""
+    )
+    if expanded:
+        text += "" if is_plain else _indexed(["None" if d in expanded else ":" for d in range(len(sizes))])
+        text += f".expand({', '.join(map(str, sizes))})"
+    return count, text
+
+
+def _indexed(parts: list[str]) -> str:
+    """An index with these parts for the first dimensions. Empty if each takes all of its dimension."""
+    while parts and parts[-1] == ":":
+        parts = parts[:-1]
+    return f"[{', '.join(parts)}]" if parts else ""

@@ -1,15 +1,19 @@
 """A verdict as HTML."""
 
+import random
 import re
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+import torch
 
+from autograder.checks.cases import tensor
 from autograder.engine import card as cards
 from autograder.engine.card import MAX_CELLS, PALE_GREEN, PALE_RED, RED, card
 from autograder.engine.check import registry, shown_source
-from autograder.engine.verdict import DIED, DISAGREED, NOT_ATTEMPTED, PASSED, UNSTABLE, Verdict
+from autograder.engine.torch_side import TorchSide
+from autograder.engine.verdict import DIED, DISAGREED, NOT_ATTEMPTED, PASSED, UNSTABLE, Verdict, describe
 
 KEPT = {"div", "span", "b", "pre", "details", "summary"}  # by JupyterLab's sanitizer and nbconvert's
 HOSTILE = '<script>alert(1)</script>" onclick="x" \x1b[31m'
@@ -113,6 +117,34 @@ def test_a_program_shows_the_call_and_not_the_helper_that_repeats_it():
         "slice": "xp.strided.slice(x, dim, start, end, step)",
     }.items():
         assert shown[f"aten.strided.{name}"].endswith(f"\n    return {call}")
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_tensor_of_a_case_is_shown_as_calls_that_make_it(seed):
+    draw = random.Random(seed)
+    sizes = [draw.randint(0, 3) for _ in range(draw.randint(0, 4))]
+    strides, step = [0] * len(sizes), 1
+    for d in draw.sample(range(len(sizes)), len(sizes)):
+        strides[d] = step * draw.choice([0, 1, 1, 1, 2])
+        step = max(step, strides[d] * max(sizes[d], 1))
+    x = tensor(sizes, strides, draw.randint(0, 2), draw.choice(["int64", "float32", "bool"]), draw.randint(0, 1))
+    made, shown = TorchSide(torch).make(x["tensor"]), {}
+    exec(describe({"x": x}, with_strides=True), {"torch": torch}, shown)
+    torch.testing.assert_close(shown["x"], made, rtol=0, atol=0)
+    assert (shown["x"].stride(), shown["x"].storage_offset()) == (made.stride(), made.storage_offset())
+
+
+def test_a_tensor_of_a_case_is_made_by_slices_and_an_order_of_the_dimensions():
+    shown = {
+        "torch.arange(6).reshape(2, 3)": tensor([2, 3]),
+        "torch.arange(6).reshape(3, 2).transpose(0, 1)  # stride (1, 2)": tensor([2, 3], [1, 2]),
+        "torch.arange(8).reshape(2, 4)[:, :3]  # stride (4, 1)": tensor([2, 3], [4, 1]),
+        "torch.arange(3).reshape(1, 3).expand(2, 3)  # stride (0, 1)": tensor([2, 3], [0, 1]),
+        "torch.arange(3).as_strided((2, 2), (1, 1), 0)": tensor([2, 2], [1, 1]),
+    }
+    assert [describe({"x": x}, with_strides=True) for x in shown.values()] == [f"x = {text}" for text in shown]
+    of_storage = {"x": tensor([2, 3], [4, 1]), "sizes": [2], "strides": [1]}
+    assert describe(of_storage).startswith("x = torch.arange(7).as_strided((2, 3), (4, 1), 0)\n")
 
 
 # What differs --------------------------------------------------------------------------------------------------------

@@ -188,6 +188,24 @@ def test_an_oracle_that_asks_torch_is_one_that_uses_it_or_a_tensor_of_its():
     assert asking.isdisjoint(WITHOUT_TORCH)
 
 
+@pytest.mark.parametrize(
+    ("of_lists", "told"),
+    [(lambda strides: [7, *strides], "returned [7"), (lambda strides: strides + (1,), "raised TypeError: can only")],
+)
+def test_an_answer_to_lists_that_differs_is_shown_with_both_calls_and_what_they_gave(judge, strides, of_lists, told):
+    def fails_for_lists(sizes):
+        right = without_the_rule_for_empty_dimensions([max(size, 1) for size in sizes])
+        return of_lists(right) if isinstance(sizes, list) else tuple(right)
+
+    fill(strides, fails_for_lists)
+    verdict = judge.verdict(STRIDES, answer)
+    with_lists, with_tuples = verdict.mine.splitlines()
+    sizes = verdict.case["sizes"]
+    assert with_lists.startswith(f"contiguous_strides({sizes}) {told}")
+    assert with_tuples == f"contiguous_strides({tuple(sizes)}) returned {verdict.theirs}"
+    assert "lists in the place of tuples" in verdict.message and "a tuple never equals a list" in verdict.hint
+
+
 def test_an_answer_that_changes_is_unstable(judge, strides):
     turns = itertools.count()
     fill(strides, lambda sizes: [next(turns)] * len(sizes))
