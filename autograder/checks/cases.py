@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+import io
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
 from copy import deepcopy
 from functools import cache, wraps
 from inspect import signature
@@ -257,15 +259,31 @@ def called_with(lists: Callable[[], Sequence], function: Callable, tuples: Seque
         return f"{getattr(function, 'func', function).__name__}({', '.join(named)}) {given}"
 
     given = lists()
-    try:
-        other = function(*given)
-    except Exception as error:
-        raised = told(lists(), f"raised {type(error).__name__}: {error}")
-        raise Apart(f"{raised}\n{told(tuples, f'returned {_plain(result)}')}") from error
-    if as_lists(other) != as_lists(result) == as_lists(function(*tuples)):
-        returned = told(lists(), f"returned {_plain(other)}")
-        raise Apart(f"{returned}\n{told(tuples, f'returned {_plain(result)}')}")
+    with repeating():
+        try:
+            other = function(*given)
+        except Exception as error:
+            raised = told(lists(), f"raised {type(error).__name__}: {error}")
+            raise Apart(f"{raised}\n{told(tuples, f'returned {_plain(result)}')}") from error
+        if as_lists(other) != as_lists(result):
+            with redirect_stdout(io.StringIO()):
+                is_steady = as_lists(result) == as_lists(function(*tuples))
+            if is_steady:
+                returned = told(lists(), f"returned {_plain(other)}")
+                raise Apart(f"{returned}\n{told(tuples, f'returned {_plain(result)}')}")
     return given
+
+
+@contextmanager
+def repeating() -> Iterator[None]:
+    """Within: print only what comes before an error, because the call repeats one that has printed."""
+    printed = io.StringIO()
+    try:
+        with redirect_stdout(printed):
+            yield
+    except Exception:
+        print(printed.getvalue(), end="")
+        raise
 
 
 def _plain(value: Any) -> str:

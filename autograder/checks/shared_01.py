@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from .cases import as_lists, called_with, drawing, drawn, lists_too, several, tensors
+from .cases import as_lists, called_with, drawing, drawn, lists_too, repeating, several, tensors
 
 
 def with_tensor(draw_arguments):
@@ -43,7 +43,8 @@ def viewed(x, view, *arguments, exercise=None):
     """The view of x that `view(*arguments)` makes. A method makes tuples of lists, so lists go to the `exercise` itself."""
     y = mixed_too(view, *arguments)
     if exercise is not None:
-        mixed_too(partial(exercise, x), *arguments)
+        with repeating():
+            mixed_too(partial(exercise, x), *arguments)
     return {"view": y, "shares its storage": shares(x, y), "is x itself": y is x}
 
 

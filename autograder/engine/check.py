@@ -16,7 +16,7 @@ import pkgutil
 import re
 import symtable
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from types import FunctionType
@@ -325,6 +325,12 @@ def takes_long(name: str) -> bool:
 def is_milestone(name: str) -> bool:
     """Whether a check runs many pieces together, as the milestone of a lab: its name starts with `together.`"""
     return name.startswith("together.")
+
+
+def pieces_for_milestone(core: Iterable[str], written: Iterable[str]) -> list[str]:
+    """The pieces that a milestone should have of the student: those of the core, and further ones that are written. A prediction,
+    cases, a review or a diagnosis is no piece."""
+    return [name for name in dict.fromkeys([*core, *written]) if kind_of(name) == BODY]
 
 
 def missing_for_milestone(core: Sequence[str], is_done: Callable[[str], bool]) -> str:

@@ -36,6 +36,8 @@ from .check import (
     is_on_torch,
     missing_for_milestone,
     packages_of,
+    pieces_for_milestone,
+    short_name,
     takes_long,
 )
 from .edition import edition, versions
@@ -106,6 +108,10 @@ def _run_cells(
             else:
                 retry = partial(_retry_on_reference, to_run, session, judge, passed, _unwritten(verdicts))
                 verdicts[name] = session.decide(judge, name, retry)
+                if is_milestone(name):
+                    written = {each for each in map(exercise_name, to_run) if each} - _unwritten(verdicts)
+                    pieces = pieces_for_milestone(core, sorted(written))
+                    verdicts[name].pieces = {short_name(piece): piece in passed for piece in pieces}
         elif any(cell is other for other in to_run):
             cell.outputs = session.run_cell(cell)
         elif cell.source.strip():

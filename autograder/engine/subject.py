@@ -11,6 +11,7 @@ import contextlib
 import gc
 import json
 import os
+import sys
 import warnings
 from collections.abc import Callable
 from functools import partial
@@ -91,6 +92,8 @@ def answer(name: str, cases: list[dict], begin: Callable[[], None] = lambda: Non
             "its body is still to be written, or its cell has not been run: "
             "write the body in the place of `raise NotImplementedError()`, run the cell, and check again"
         )
+        if sys.platform == "emscripten":  # a check of a page runs the exercise itself
+            missing = NotAttempted("its body is still to be written, in the place of `raise NotImplementedError()`")
         return [error_tree(missing)] * len(cases)
     changed: list[str] = []
     watching = contextlib.nullcontext()

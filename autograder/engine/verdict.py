@@ -29,6 +29,7 @@ MANY_LINES = 40  # of a verdict: a long case then comes last
 LONG = 12  # lines of a case, a program or a result: of a longer program or result some are left out
 KEPT = 10  # lines of a longer result: two differences
 CONTEXT = 2  # lines around those that differ
+PRACTICE = "practice: "  # begins the note on recorded answers, which a notebook or a page shows once
 LONGEST_REPLAY = 1000  # characters: a student does not type a case with a page of text
 
 
@@ -61,6 +62,7 @@ class Verdict:
     notes: list[str] = field(default_factory=list)  # added by grading
     counts: dict[str, int] = field(default_factory=dict)  # what an answer that passes asks for, if the check counts it
     drawn_for: str = ""  # the name that has drawn the programs of a prediction
+    pieces: dict[str, bool] = field(default_factory=dict)  # of a milestone: whether each of the lab's is the student's
 
     @property
     def passed(self) -> bool:
@@ -95,7 +97,15 @@ class Verdict:
             said = speak("{agreed}; the smallest that does not:", agreed=self._count())
         else:
             said = speak(self.outcome)
+        if self.passed and self.lacking:
+            counts = {"own": len(self.pieces) - len(self.lacking), "whole": len(self.pieces), "said": said}
+            said = speak("passes, with {own} of {whole} pieces yours: {said}", **counts)
         return f"{self.check}: {said}"
+
+    @property
+    def lacking(self) -> list[str]:
+        """The pieces in whose place a milestone has the reference's."""
+        return [name for name, is_own in self.pieces.items() if not is_own]
 
     def _count(self) -> str:
         counts = {"agreed": self.agreed, "cases": self.cases, "judge": speak(self.judged_by)}
@@ -135,6 +145,8 @@ class Verdict:
             rows += [(phrase("differs"), speak(self.message))] if self.outcome == DISAGREED else []
             rows += [(phrase("hint"), speak(self.hint))] if self.hint else []
         notes = [speak("the programs are those of {name}", name=self.drawn_for)] if self.drawn_for else []
+        if self.passed and self.lacking:
+            notes.append(speak("the reference's run in the place of {names}", names=", ".join(self.lacking)))
         rows += [(phrase("note"), note) for note in [*notes, *map(speak, self.notes)]]  # below what they are about
         if self.case is not None:
             rows += [(phrase("replay"), self.replay())] if len(self.replay()) < LONGEST_REPLAY else []

@@ -22,7 +22,16 @@ from functools import partial
 from typing import IO, Any
 
 from ..engine import devices
-from ..engine.check import exercise_of, find, function_of, is_milestone, missing_for_milestone, takes_long
+from ..engine.check import (
+    exercise_of,
+    find,
+    function_of,
+    is_milestone,
+    missing_for_milestone,
+    pieces_for_milestone,
+    short_name,
+    takes_long,
+)
 from ..engine.exercise import filled, is_filled, only
 from ..engine.observe import Malformed, SubjectDied, SubjectTimedOut, Tree, clean, encode, receive, send
 from ..engine.subject import MAX_OUTPUT, answer, is_grading
@@ -34,6 +43,7 @@ from ..engine.verdict import (
     NOT_ATTEMPTED,
     NOT_THEIR_FAULT,
     PASSED,
+    PRACTICE,
     SECOND_CHANCE_NOTE,
     Verdict,
 )
@@ -79,9 +89,8 @@ class _Judge:
             except SubjectTimedOut as error:
                 reply = {"timed out": str(error), "at": message["ask"].index(error.case)}
             send(self.target, reply)
-        verdict = Verdict(**message["verdict"])
-        _show_output(verdict, printed)
-        return verdict
+        _keep_output(printed)
+        return Verdict(**message["verdict"])
 
 
 class _Helper(_Judge):
@@ -157,14 +166,21 @@ def _decide_here(name: str, case: dict | None) -> Verdict:
         return receive(io.BytesIO(encode(observed)))  # plain data, as from another process
 
     verdict = judge.verdict(name, ask) if case is None else judge.replay(name, case, ask)
-    _show_output(verdict, printed)
+    _keep_output(printed)
     return verdict
 
 
-def _show_output(verdict: Verdict, printed: dict[str, str]) -> None:
+_printed: dict[str, str] = {}  # by case, what the program printed when a check first ran it
+
+
+def _keep_output(printed: dict[str, str]) -> None:
+    _printed.update(printed | _printed)
+
+
+def _show_output(verdict: Verdict) -> None:
     """Print what the program printed for the shown case: that helps, the output of a hundred others does not."""
     if verdict.case is not None:
-        print(clean(printed.get(_key(verdict.case), "")), end="")
+        print(clean(_printed.get(_key(verdict.case), "")), end="")
 
 
 _helper: _Helper | None = None
@@ -183,10 +199,15 @@ def check(name: str, case: dict | None = None) -> None:
     reason = _not_yet(name) if is_milestone(name) and case is None else ""
     if not reason:
         _begin_to_display(name)
+    _printed.clear()
     verdict = Verdict(name, NOT_ATTEMPTED, message=reason) if reason else _decide(name, case)
     is_alone = verdict.was_examined and not is_milestone(name)  # it depends on no other piece
     if case is None and not is_alone and verdict.outcome not in (PASSED, NOT_ATTEMPTED, GRADER_ERROR, NEEDS_TORCH):
         verdict = _retry_on_reference(verdict)
+    if is_milestone(name):
+        verdict.pieces = _pieces(name)
+    _show_output(verdict)
+    _show_practice_once(verdict)
     _display(verdict, *([] if case or not has_points else _standing(verdict)))  # one case earns no points
     if not verdict.passed:
         raise CheckFailed(verdict.line())
@@ -283,16 +304,45 @@ def _not_yet(milestone: str) -> str:
     from ..model import Lab  # as `limits` above
 
     lab = Lab(find(milestone).lab)
-    return missing_for_milestone(lab.core, lambda name: is_filled(function_of(name))) if lab.path.exists() else ""
+    return missing_for_milestone(lab.core, _is_own) if lab.path.exists() else ""
 
 
+def _pieces(milestone: str) -> dict[str, bool]:
+    """Whether each piece that a milestone should have is the student's."""
+    from ..model import Lab  # as `limits` above
+
+    lab = Lab(find(milestone).lab)
+    if not lab.path.exists():
+        return {}
+    pieces = pieces_for_milestone(lab.core, [name for name in lab.exercises if is_filled(function_of(name))])
+    return {short_name(name): _is_own(name) for name in pieces}
+
+
+def _is_own(exercise: str) -> bool:
+    """Whether an exercise is written, and its function has failed none of its checks, as grading counts it."""
+    now = [check for check, function in _failed.items() if not is_milestone(check) and function is _function(check)]
+    return is_filled(function_of(exercise)) and exercise not in map(exercise_of, now)
+
+
+def _show_practice_once(verdict: Verdict) -> None:
+    """Leave out the note that answers are recorded, if this kernel has shown it."""
+    global _has_shown_practice
+    notes = [note for note in verdict.notes if not note.startswith(PRACTICE)]
+    if _has_shown_practice:
+        verdict.notes = notes
+    _has_shown_practice |= notes != verdict.notes
+
+
+_has_shown_practice = False
 has_points = True  # a verdict: not that on an answer which a page has from another person
 _passed: dict[str, Callable | None] = {}  # the checks that have passed in this kernel, and the function that did
+_failed: dict[str, Callable | None] = {}  # and those that have failed
 
 
 def count_as_passed(check: str) -> None:
     """Count the piece that is plugged in now as one that has passed its check."""
     _passed[check] = _function(check)
+    _failed.pop(check, None)
 
 
 def _standing(verdict: Verdict) -> list:
@@ -308,6 +358,7 @@ def _standing(verdict: Verdict) -> list:
         count_as_passed(name)
     else:
         _passed.pop(name, None)
+        _failed[name] = _function(name)
     with contextlib.suppress(OSError, ValueError, KeyError):  # a student may have changed the files of the course
         lab = Lab(find(name).lab)
         worth = lab.points if lab.path.exists() else {}

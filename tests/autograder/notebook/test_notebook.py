@@ -164,7 +164,27 @@ def test_a_milestone_is_decided_once_half_of_the_core_exercises_are_written(outp
     """(Lab 01b has four.)"""
     early, _, decided = outputs('check("together.chain_of_views")', WRITE_TWO, 'check("together.chain_of_views")')
     assert "0 of 4 are yours" in early[0].data["text/plain"] and early[1].ename == "CheckFailed"
-    assert decided[0].data["text/plain"].startswith("✓")
+    said = decided[0].data["text/plain"]
+    assert said.startswith("✓ together.chain_of_views: passes, with 2 of 3 pieces yours: all")
+    assert "the reference's run in the place of expand" in said
+
+
+FAILING = """
+@exercise(rl.strided)
+def compute_stride(oldshape, oldstride, newshape):
+    print("asked")
+    return (7,)
+"""
+
+
+@pytest.mark.sweep
+def test_a_piece_that_has_failed_is_none_of_those_that_a_milestone_needs_and_its_output_is_shown_once(fresh):
+    """As in grading, where it has not passed."""
+    _, _, failed, early = fresh(
+        WRITE_TWO, FAILING, 'check("aten.strided.compute_stride")', 'check("together.chain_of_views")'
+    )
+    assert [output.text for output in failed if output.output_type == "stream"] == ["asked\n"]
+    assert "1 of 4 are yours" in early[0].data["text/plain"]
 
 
 AT_FAULT = """
