@@ -12,7 +12,7 @@ import html
 import math
 import re
 from collections.abc import Iterator, Sequence
-from itertools import product
+from itertools import groupby, product
 
 from ..language import speak
 from .verdict import DISAGREED, LONG, NEEDS_TORCH, NOT_ATTEMPTED, Verdict, abridged
@@ -178,6 +178,7 @@ def _frames(frames: list[list]) -> str:
     if not frames:
         return ""
     lines = []
+    frames = [frame for frame, _ in groupby(frames)]  # one that calls itself
     for number, (function, line, text) in enumerate(frames, start=1):
         place = speak("{function}, line {line}", function=function, line=line)
         lines += [f"{'→' if number == len(frames) else ' '} {place}"] + [f"      {text}"] * bool(text)

@@ -9,6 +9,7 @@ the smallest case on which the two differ; or, where there is no torch, from wha
 
 from __future__ import annotations
 
+import builtins
 import math
 import sys
 import time
@@ -63,6 +64,7 @@ from .verdict import (
     TIMED_OUT,
     UNSTABLE,
     Verdict,
+    calls_of,
 )
 
 SHRINK_SECONDS = 2.0
@@ -70,6 +72,7 @@ PORTION_SECONDS = 1.0  # of cases that are asked for at once, about: more are as
 PORTION_GROWTH = 4
 SLOW_SECONDS = 30.0  # after which a slow answer is asked for no more drawn cases than `FEWEST`
 FEWEST = 10
+CODING_ERRORS = {"TypeError", "AttributeError", "NameError"}
 MAX_MARKED = 100  # differences between two results
 MOST_COUNTS, LARGEST_COUNT, LONGEST_NAME = 20, 1 << 53, 40  # of what is counted: numbers, and characters of a name
 
@@ -128,14 +131,15 @@ _PLAIN_DTYPES = ("float32", "int64")
 
 
 def complexity(tree: Tree) -> tuple[float, ...]:
-    """How hard a case is to read, the most important part first: empty tensors, elements and lines of text, dimensions, storage
-    offsets, strides that are not contiguous, unusual dtypes, and the sizes of numbers."""
+    """How hard a case is to read, the most important part first: tensors that are empty or made by `as_strided`, elements and lines
+    of text, dimensions, storage offsets, strides that are not contiguous, unusual dtypes, and the sizes of numbers."""
     match tree:
         case {"tensor": {"sizes": sizes, "strides": strides, "offset": offset, "dtype": dtype}}:
             steps = [step for size, step in zip(sizes, strides) if size != 1]
             plain = [math.prod(max(size, 1) for size in sizes[i + 1 :]) for i, size in enumerate(sizes) if size != 1]
             odd = (offset != 0, steps != plain, dtype not in _PLAIN_DTYPES)
-            return (0 in sizes, math.prod(sizes), len(sizes), *odd, 0)
+            unusual = (0 in sizes) + (calls_of(sizes, strides, offset) is None)
+            return (unusual, math.prod(sizes), len(sizes), *odd, 0)
         case {"dtype": str(dtype), **rest} if not rest:
             return (0, 1, 0, 0, 0, dtype not in _PLAIN_DTYPES, 0)
         case dict() | list() | tuple():
@@ -383,7 +387,8 @@ class Judge:
                 )
         verdict.notes += filter(None, [_safely(_recursion, disagreement.raised, "")])
         undefined = _safely(_undefined_name, disagreement.raised or disagreement.mine)
-        verdict.hint = undefined or _hint(check, disagreement) or ""
+        hidden = _safely(_hidden_builtin, disagreement.raised, None)
+        verdict.hint = undefined or hidden or _hint(check, disagreement) or ""
 
     def _explain_instability(self, verdict: Verdict, check: Check, disagreement: Disagreement, second: Tree) -> None:
         self._describe(verdict, check, disagreement)
@@ -485,6 +490,8 @@ def _hint(check: Check, disagreement: Disagreement) -> str | None:
         return phrase("in Python a tuple never equals a list: (2, 3) == [2, 3] is False, and (2,) + [3] is an error")
     if isinstance(check.hint, str):  # of results; an exception says itself what is wrong, but not why ranks wait
         return None if disagreement.raises and not has(disagreement.mine, "type", "RanksFailed") else check.hint
+    if disagreement.raises and _safely(lambda mine: CODING_ERRORS & {*mine["error"]}, disagreement.mine, None):
+        return None  # a rule of the contract does not explain it
     about = check.hint and partial(check.hint, disagreement.case, disagreement.mine)
     return _safely(about, disagreement.theirs, None) if about else None
 
@@ -500,10 +507,21 @@ def _undefined_name(mine: Tree) -> str | None:
     return None
 
 
+def _calls_itself(raised: Tree) -> str:
+    """The name of the student's function of an endless recursion, or an empty text."""
+    names = [name for name, *_ in raised["frames"]] if has(raised, "error", ["RecursionError"]) else []
+    return next((name for name in names if names.count(name) > 1), "")
+
+
+def _hidden_builtin(raised: Tree) -> str:
+    """A hint for a function that has the name of one of Python's, and calls itself in the place of that."""
+    name = _calls_itself(raised)
+    return phrase(f"here {name} is your function; Python's is builtins.{name}") if hasattr(builtins, name) else ""
+
+
 def _recursion(raised: Tree) -> str:
     """A line for a RecursionError through a student's function, which may be reached by what it calls of the framework."""
-    names = [name for name, *_ in raised["frames"]] if has(raised, "error", ["RecursionError"]) else []
-    name = next((name for name in names if names.count(name) > 1), "")
+    name = _calls_itself(raised)
     return phrase(f"{name} calls itself, or what it calls runs it again, until Python's stack is full") if name else ""
 
 

@@ -93,7 +93,10 @@ def answer(name: str, cases: list[dict], begin: Callable[[], None] = lambda: Non
             "write the body in the place of `raise NotImplementedError()`, run the cell, and check again"
         )
         if sys.platform == "emscripten":  # a check of a page runs the exercise itself
-            missing = NotAttempted("its body is still to be written, in the place of `raise NotImplementedError()`")
+            missing = NotAttempted(
+                "its body is still to be written, in the place of `raise NotImplementedError()`; "
+                "the line above it that begins with `@exercise` stays"
+            )
         return [error_tree(missing)] * len(cases)
     changed: list[str] = []
     watching = contextlib.nullcontext()

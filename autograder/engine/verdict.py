@@ -248,7 +248,7 @@ def _tensor(dtype: str, storage: int, sizes: list[int], strides: list[int], offs
     If it `is_exact`, the storage is as large as in the case, and otherwise as the calls need it. Strides that slices do not give
     are those of `as_strided`.
     """
-    count, calls = _calls(sizes, strides, offset) or (-1, "")
+    count, calls = calls_of(sizes, strides, offset) or (-1, "")
     if count < 0 or is_exact and count != storage:
         count, calls = storage, f".as_strided({tuple(sizes)}, {tuple(strides)}, {offset})"
     if dtype == "bool":
@@ -258,16 +258,18 @@ def _tensor(dtype: str, storage: int, sizes: list[int], strides: list[int], offs
 
 def _layout(sizes: list[int], strides: list[int], offset: int, **_: object) -> str:
     """A comment with the strides and the offset of a tensor that is not a new one. Empty if its calls say them."""
-    calls = (_calls(sizes, strides, offset) or (0, "as_strided"))[1]
+    calls = (calls_of(sizes, strides, offset) or (0, "as_strided"))[1]
     if not sizes or "as_strided" in calls or re.fullmatch(r"(\.reshape\([\d, ]+\))?", calls):
         return ""
     return f"  # stride {tuple(strides)}" + f", offset {offset}" * (offset > 0)
 
 
-def _calls(sizes: list[int], strides: list[int], offset: int) -> tuple[int, str] | None:
+def calls_of(sizes: list[int], strides: list[int], offset: int) -> tuple[int, str] | None:
     """The number of elements of an `arange`, and the calls that make a tensor with these sizes, strides and offset of it: it gets
     the dimensions in the order in which they lie in memory, then slices, the order wanted, and dimensions of stride 0. None if
     these do not give such strides."""
+    if len(sizes) != len(strides) or min(strides, default=0) < 0:
+        return None
     if 0 in sizes:
         is_new = not offset and strides == [
             math.prod(max(size, 1) for size in sizes[d + 1 :]) for d in range(len(sizes))
@@ -297,13 +299,10 @@ def _calls(sizes: list[int], strides: list[int], offset: int) -> tuple[int, str]
     text += f".reshape({', '.join(map(str, shape))})" if len(shape) > 1 else ""
     text += _indexed(slices)
     moved = [i for i, place in enumerate(order) if i != place]
-    text += (
-        f".transpose({moved[0]}, {moved[1]})"
-        if len(moved) == 2
-        else f".permute({', '.join(map(str, order))})"
-        if moved
-        else ""
-    )
+    if len(moved) == 2:
+        text += f".transpose({moved[0]}, {moved[1]})"
+    elif moved:
+        text += f".permute({', '.join(map(str, order))})"
     if expanded:
         text += "" if is_plain else _indexed(["None" if d in expanded else ":" for d in range(len(sizes))])
         text += f".expand({', '.join(map(str, sizes))})"

@@ -127,7 +127,7 @@ def _about_order(case, mine, theirs):
 )  # fmt: skip
 def strides_of_a_result(xp, sizes, operand_strides):
     order = lists_too(xp.memory_formats.reorder_dimensions, sizes, operand_strides)
-    return dense(sizes, order), sorted(order)
+    return {"strides of a result": dense(sizes, order), "dimensions": sorted(order)}
 
 
 @strides_of_a_result.oracle
@@ -136,7 +136,7 @@ def _(torch, sizes, operand_strides):
     number = torch.zeros(())
     operands = [torch.empty_strided(sizes, strides) for strides in operand_strides]
     result = torch.addcmul(*[*operands, number, number][:3])
-    return result.stride(), list(range(len(sizes)))
+    return {"strides of a result": result.stride(), "dimensions": list(range(len(sizes)))}
 
 
 @drawing

@@ -776,6 +776,13 @@ def test_endless_recursion_is_shown_by_its_innermost_frames():
     assert first.startswith("RecursionError") and frames == ["  piece, line 2:  return piece(sizes)"] * MAX_FRAMES
 
 
+def test_a_function_that_hides_one_of_pythons_and_calls_it_is_told_so():
+    frames = [["slice", 3, "slice(start, end, step)"]] * 2
+    assert "Python's is builtins.slice" in judging._hidden_builtin({"error": ["RecursionError"], "frames": frames})
+    assert not judging._hidden_builtin({"error": ["RecursionError"], "frames": [["select", 3, "select(x)"]] * 2})
+    assert not judging._hidden_builtin({"error": ["TypeError"], "frames": frames})
+
+
 def test_a_wrong_prediction_is_not_told_torchs_answer(judge):
     from rushlight.course import predictions
 

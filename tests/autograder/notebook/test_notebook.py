@@ -183,7 +183,8 @@ def test_a_piece_that_has_failed_is_none_of_those_that_a_milestone_needs_and_its
     _, _, failed, early = fresh(
         WRITE_TWO, FAILING, 'check("aten.strided.compute_stride")', 'check("together.chain_of_views")'
     )
-    assert [output.text for output in failed if output.output_type == "stream"] == ["asked\n"]
+    (printed,) = [output.text for output in failed if output.output_type == "stream"]
+    assert printed == 2 * "asked\n"  # the program of one case calls it twice
     assert "1 of 4 are yours" in early[0].data["text/plain"]
 
 
