@@ -118,7 +118,7 @@
     yield make("p", {}, make("b", { text: words("{0} of {1} points", points, page.points) }), [`: ${words("all that this page can give.")}`, ...rest.filter(Boolean)].join(" "));
     const counted = words("Counted from your first press, while this page was in front, and up to two minutes after a key, a click or a scroll.");
     if (seconds !== null) yield make("p", {}, words("Finished on {0}, after {1} in this page.", on, inWords(seconds)), " ", make("small", { text: counted }));
-    if (left().length) yield make("p", {}, words("Left on this page, without points here:"), " ", ...left().flatMap(({ id, firstChild }) => [make("a", { href: `#${id}`, text: firstChild.textContent }), " · "]).slice(0, -1));
+    yield open;
     yield make("p", { text: words("These functions of the framework are now your code. Beside each is its counterpart in PyTorch:") });
     const item = (piece) => make("li", {}, make("code", { text: nameOf(piece) }), ...(piece.counterpart ? [" ", make("small", { text: piece.counterpart })] : []));
     yield make("ul", { class: "pieces" }, ...pieces.map(item));
@@ -131,13 +131,20 @@
   }
 
   let section;
+  const open = make("p"); // what is left
+
+  function tellLeft() {
+    open.hidden = !left().length;
+    const links = left().flatMap(({ id, firstChild }) => [make("a", { href: `#${id}`, text: firstChild.textContent }), " · "]);
+    open.replaceChildren(words("Left on this page, without points here:"), " ", ...links.slice(0, -1));
+  }
 
   function show(finished) {
     let picture = drawn(finished);
     const button = (text, click) => make("button", { text, type: "button", click });
     const saveSvg = () => save(new Blob([source(picture)], { type: "image/svg+xml" }), file("svg"));
     const buttons = [button(words("Save SVG"), saveSvg), button(words("Save PNG"), () => savePng(picture))];
-    const after = following();
+    const after = following()?.before ?? following(); // the reading before the next lab, unless a path leads to the lab
     const next = after && make("p", {}, make("a", { class: "md-button md-button--primary", href: after.link, text: after.said }));
     section = make(
       "section",
@@ -163,6 +170,7 @@
       [outputs, buttons, block].find((each) => each?.isConnected).after(section);
     }
     if (!kept.finished) section?.remove(), (section = null);
+    if (section) tellLeft();
     bar.finished(!!section);
   }
 
@@ -176,6 +184,13 @@
     const link = make("a", { href: "#finished", text: words("{}: finished", page.title) });
     cell.outputs.append(make("p", { class: "title" }, link));
     return true;
+  }
+
+  // On a path, the page's own last link leads where the end of the lab does.
+  const footer = document.querySelector(".md-footer__link--next"), { link, title, said } = following() ?? {};
+  if (footer && title) {
+    Object.assign(footer, { href: link, ariaLabel: said });
+    footer.querySelector(".md-ellipsis").textContent = title;
   }
 
   addEventListener("rushlight:pressed", () => time.begin());

@@ -58,7 +58,8 @@ const share = (() => {
       else await copy(`${location.href.split("#")[0]}#a=${answer}`, words("Copied. The link has this answer in it, and nothing else of yours."), place);
     };
     const text = () => {
-      const parts = [words("Lab {0}, exercise {1}", page.number, `\`${cell.of}\``), fenced(cell.said ?? `✓ ${cell.check}`, "text"), fenced(cell.judged, "python")];
+      const where = `${location.href.split("#")[0]}#${cell.exercise.block.id}`;
+      const parts = [`${words("Lab {0}, exercise {1}", page.number, `\`${cell.of}\``)}\n${where}`, fenced(cell.said ?? `✓ ${cell.check}`, "text"), fenced(cell.judged, "python")];
       return copy(parts.join("\n\n"), words("Copied."), place);
     };
     const button = (label, click) => make("button", { text: label, type: "button", click, "aria-label": `${label}: ${cell.check}` });

@@ -59,7 +59,7 @@ function* coloured(text) {
 class Kept {
   works = true;
   answers = {}; // by cell, what differs from the page's own text
-  passed = {}; // by check, the text of the exercise that passed it
+  passed = {}; // by check, the text of the exercise that passed it; by milestone, the reader's pieces that it passed with
   finished = undefined; // of a lab all of whose checks here have passed: see end.js
 
   // `points` gives {points, of}, for the links to a lab.
@@ -219,7 +219,13 @@ class Cell {
     this.outputs = make("div", { class: "outputs", "aria-live": "polite" });
     this.waiting = make("p", { class: "notes", "aria-hidden": true }); // what the cell waits for, which the bar says too
     this.editor = null;
-    this.judged = null; // of a check, the text of the exercise whose verdict is shown
+    this.judged = null; // of a check, what the verdict that is shown is about: `subject`
+  }
+
+  // What a check decides about: the text of its exercise, or of a milestone, the names of the reader's pieces.
+  get subject() {
+    if (this.kind !== "check") return undefined;
+    return this.exercise ? this.exercise.text : pieces().filter(isOwn).map(({ exercise }) => exercise).join(" ");
   }
 
   get kept() {
@@ -284,7 +290,7 @@ class Cell {
     const draws = page.notebook && this.kind === "drawing"; // its code is folded away
     if (draws) button(words("Draw with my functions"), () => press(this));
     if (this.kind !== "check") {
-      if (!draws) button(words("Run"), () => press(this)), button(words("Edit"), () => this.edit());
+      if (!draws) button(words("Run"), () => press(this)), button(words("Edit"), () => this.edit(), { "data-edit": "" });
       button("", () => this.startAgain());
       this.again = buttons.at(-1);
       this.offerAgain();
@@ -299,7 +305,7 @@ class Cell {
       next = next.nextElementSibling;
       this.outputs.append(stored);
     }
-    if (this.outputs.childElementCount) this.judged = this.exercise?.own ?? "";
+    if (this.outputs.childElementCount) this.judged = this.exercise?.own ?? ""; // the page came with it
     if (this.exercise?.text !== this.exercise?.own) for (const stored of this.outputs.children) stored.hidden = true;
     this.outside.after(this.outputs);
     const isSaid = this.lacks && saysAbove(this);
@@ -332,6 +338,7 @@ class Cell {
         changed: (text) => text !== this.text && (this.text = text),
         run: () => press(this.checked?.lacks ? this : (this.checked ?? this)),
       });
+      this.buttons.querySelector("[data-edit]").hidden = true;
     }
     this.editor.focus();
   }
@@ -361,20 +368,22 @@ class Cell {
 
   // Of a check: say whether what is shown is the verdict on the text of now. Of one that passed before, show this.
   compare() {
-    const text = this.exercise?.text ?? "";
+    const text = this.subject;
     this.edited?.remove();
     this.block.closest("details.here")?.classList.toggle("done", passes(this));
+    if (page.next) document.querySelector("[data-onward]")?.toggleAttribute("hidden", passes(this)); // the verdict leads on
     if (this.lacks) return;
     if (this.judged === text) {
       for (const verdict of this.outputs.children) verdict.hidden = false;
-    } else if (this.kept.passed[this.check] === text) {
+    } else if (this.exercise ? this.kept.passed[this.check] === text : passes(this)) {
       this.judged = text;
       this.ok = true;
       this.outputs.replaceChildren(this.passed());
     } else if (this.outputs.childElementCount) {
       // A tick is that of the code that earned it. What is wrong stays in sight of who mends it.
       if (this.ok || text === this.exercise?.own) for (const verdict of this.outputs.children) verdict.hidden = true;
-      this.edited ??= make("p", { class: "notes", text: words("Press Check for the verdict on this code.") });
+      const said = this.exercise ? words("Press Check for the verdict on this code.") : words("Your pieces have changed: press Check again.");
+      this.edited ??= make("p", { class: "notes", text: said });
       this.outputs.prepend(this.edited);
       this.edited.hidden = text === this.exercise?.own;
     }
@@ -383,7 +392,9 @@ class Cell {
   // What a later visit shows of a check that has passed.
   passed() {
     const points = this.points ? [make("b", { text: words("{0} of {1} points", this.points, this.points) })] : [];
-    return make("div", { class: "rich passed" }, make("b", { text: "✓" }), ` ${this.check} `, ...points, ...onward(this));
+    const [own, whole] = this.exercise ? [] : counted(this.kept.passed[this.check]);
+    const incomplete = own < whole ? [`${words("with {0} of {1} pieces yours", own, whole)} `] : [];
+    return make("div", { class: "rich passed" }, make("b", { text: "✓" }), ` ${this.check} `, ...incomplete, ...points, ...onward(this));
   }
 
   // Remove what is shown of the cell. The page keeps the room until `settle`, so that it does not jump.
@@ -486,16 +497,16 @@ async function press(cell) {
   const clock = setInterval(tell, 500);
   pressed.style.minWidth = `${pressed.offsetWidth}px`;
   pressed.textContent = "…";
+  const first = isCheck && cell.exercise;
+  for (const other of cells) if (isCheck && (other === cell || (first && other.exercise === first && !other.lacks))) other.clear();
   try {
     const ready = python.start();
     tell();
     await ready;
     begun = performance.now();
     tell();
-    const first = cell.kind === "check" && cell.exercise;
-    for (const other of cells) if (first && other.exercise === first && !other.lacks) other.clear();
     if (first && !(await runFresh(first))) return cell.fail(first.text), cell.outputs.scrollIntoView({ block: "nearest" });
-    const text = first ? python.ran.get(first.id) : "";
+    const text = first ? python.ran.get(first.id) : cell.subject;
     const ok = await runFresh(cell);
     if (cell.kind === "check") {
       cell.judged = text;
@@ -535,7 +546,7 @@ function following() {
     const place = labs.findIndex(([, address]) => here.endsWith(`/${address}`));
     if (place < 0) return page.after;
     const [text, address] = labs[place + 1] ?? [title, end];
-    return { link: here.slice(0, -labs[place][1].length) + address, number: text.split(" ")[0], said: words("Next: {}", text) };
+    return { link: here.slice(0, -labs[place][1].length) + address, number: text.split(" ")[0], said: words("Next: {}", text), title: text };
   } catch {
     return page.after; // no path, or a browser that keeps nothing
   }
@@ -571,10 +582,13 @@ function carryOver(check, text) {
   }
 }
 
-// What follows a verdict: on home the way on, and in a lab how to show it to others.
+// What follows a verdict: on home the way on, and in a lab how to show it to others, or the piece that a milestone lacks.
 const onward = (cell) => {
   if (page.next) return [make("p", {}, make("a", { href: page.next.link, text: page.next.said }))];
-  return page.notebook && cell.exercise ? [share.buttons(cell)] : [];
+  if (!page.notebook) return [];
+  if (cell.exercise) return [share.buttons(cell)];
+  const lacking = pieces().find((piece) => !isOwn(piece));
+  return lacking ? [make("p", {}, make("a", { href: `#${lacking.block.id}`, text: words("Go to {}", lacking.exercise.split(".").at(-1)) }))] : [];
 };
 
 async function runFresh(cell) {
@@ -683,8 +697,14 @@ const bar = {
   },
 };
 
-// Whether a check has passed, with the reader's text of now.
-const passes = ({ kept: { passed }, check, exercise }) => check in passed && (!exercise || passed[check] === exercise.mine);
+// Whether a check has passed, with the reader's text of now, or with pieces that still pass.
+const passes = ({ kept: { passed }, check, exercise }) =>
+  check in passed && (exercise ? passed[check] === exercise.mine : passed[check].split(" ").every((name) => isOwn({ exercise: name })));
+
+// The pieces that a milestone should have of the reader: those of the core, and further ones that are written.
+const pieces = () => cells.filter(({ piece, further, mine, own, checked }) => piece && checked && !checked.lacks && (!further || mine !== own));
+const isOwn = ({ exercise }) => cells.every((cell) => cell.of !== exercise || cell.lacks || passes(cell));
+const counted = (names) => [pieces().filter(({ exercise }) => names.split(" ").includes(exercise)).length, pieces().length];
 
 // The points of the checks that have passed.
 function earned() {

@@ -40,7 +40,12 @@ def test_the_last_check_of_a_lab_brings_its_end_and_a_picture_which_are_there_ag
     reach = lab.evaluate("earned()")
     assert f"{reach:g} of" in said and "after 1 min in this page" in said and "c10/util/strides.h" in said
     assert "Next: Lab 01b" in said and kept(lab)["finished"]["points"] == reach
-    assert "Left on this page, without points here: In your own words" in said
+    left = "Left on this page, without points here: In your own words"
+    assert left in said
+    lab.locator("textarea").fill("A row keeps all of it.")
+    assert "Left on this page" not in end.inner_text()
+    lab.locator("textarea").fill("")
+    assert left in end.inner_text()
     alternative = end.get_by_role("img").get_attribute("aria-label")
     assert "my code, judged by torch 2.13" in alternative and "contiguous_strides" in alternative
     for kind, begins in ("SVG", b"<svg "), ("PNG", b"\x89PNG"):
@@ -68,6 +73,9 @@ def test_on_a_path_the_next_lab_is_that_of_the_path(lab, below):
     assert lab.evaluate("following().link") == below + labs[1][1] and lab.evaluate("following().number") == "02a"
     lab.evaluate("path => localStorage.setItem('rushlight/path', JSON.stringify(path))", path | {"labs": labs[:1]})
     assert lab.evaluate("following().link") == below + path["page"]
+    lab.reload()
+    footer = lab.locator(".md-footer__link--next")
+    assert footer.evaluate("link => link.href") == below + path["page"] and "The compiler" in footer.inner_text()
     lab.evaluate("localStorage.setItem('rushlight/path', 'no path')")
     assert lab.evaluate("following().number") == "01b"
     lab.evaluate("localStorage.removeItem('rushlight/path')")
@@ -81,7 +89,9 @@ def test_a_verdict_is_copied_as_a_link_that_brings_the_answer_and_as_text(lab, b
     lab.get_by_role("button", name="Copy as text").click()
     lab.get_by_text("Copied.", exact=True).wait_for()
     text = lab.evaluate("navigator.clipboard.readText()")
-    assert text.startswith(f"Lab 01a, exercise `{CHECK}`\n\n```text\n✗ ") and text.endswith(f"```python\n{WRONG}```")
+    where = f"{below}{LAB}#exercise-{STRIDES}"
+    assert text.startswith(f"Lab 01a, exercise `{CHECK}`\n{where}\n\n```text\n✗ ")
+    assert text.endswith(f"```python\n{WRONG}```")
     lab.get_by_role("button", name="Copy link").click()
     lab.get_by_text("The link has this answer in it").wait_for()
     address = lab.evaluate("navigator.clipboard.readText()")

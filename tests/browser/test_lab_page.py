@@ -170,6 +170,43 @@ def test_an_editor_looks_as_the_code_in_whose_place_it_is_with_numbers_of_lines(
     assert numbers[-1] == str(lab.locator(f"{place} .cm-line").count())
 
 
+HAVE = """(names) => {
+    for (const cell of cells.filter(({ kind, exercise }) => kind === "exercise" && names.includes(exercise))) {
+        const name = cell.exercise.split(".").at(-1);
+        const own = `type(f)(f.__code__, f.__globals__, "${name}", f.__defaults__)`;
+        cell.change(`f = rl.strided.${name}\\nexercise(rl.strided)(${own})\\n`);
+        kept.passed[cell.exercise] = cell.text;
+    }
+    kept.write();
+}"""  # as a press of Check for each
+
+
+@pytest.mark.sweep
+def test_a_milestone_says_with_how_many_pieces_it_passes_and_leads_to_one_that_is_missing(lab):
+    names = ["contiguous_strides", "element_offset", "transpose", "permute"]
+    lab.evaluate(HAVE, [f"aten.strided.{name}" for name in names])
+    milestone = "check-together-strided_views"
+    said = lab.locator(f'[data-cell="{milestone}"] + .buttons + .outputs')
+    press(lab, milestone)
+    assert "passes, with 4 of 7 pieces yours: all" in said.inner_text() and tally(lab) == of(11, ALL)
+    assert "the reference's run in the place of is_contiguous, select, as_strided" in said.inner_text()
+    lab.reload()
+    assert said.inner_text().startswith("✓ together.strided_views with 4 of 7 pieces yours 2 of 2 points")
+    said.get_by_role("link", name="Go to is_contiguous").click()
+    assert lab.url.endswith("#exercise-aten-strided-is_contiguous")
+    lab.evaluate("cells.find(({ kind, exercise }) => kind === 'exercise' && exercise.endsWith('permute')).change('')")
+    assert said.inner_text() == "Your pieces have changed: press Check again." and tally(lab) == of(6, ALL)
+
+
+@pytest.mark.sweep  # an editor starts Python
+def test_an_exercise_is_a_heading_with_its_name_and_an_open_editor_is_not_offered_again(lab):
+    assert lab.get_by_role("heading", name="Exercise: element_offset", level=3).is_visible()
+    edit = lab.locator(f'[data-cell="{STRIDES}"] + .buttons').get_by_text("Edit", exact=True)
+    edit.click()
+    lab.locator(f'[data-cell="{STRIDES}"] .cm-content').wait_for()
+    assert not edit.is_visible()
+
+
 @pytest.mark.sweep  # an editor starts Python
 def test_who_starts_again_by_mistake_has_the_code_back(lab):
     answer(lab, STRIDES, WRONG)

@@ -58,6 +58,9 @@ IN_THE_LAB = re.compile(
 TOP = re.compile(r"<!-- top: Figure ([\w.]+) -->")  # where a reading shows a figure of a section below
 TITLE = re.compile(r"^# +(.+)$", re.MULTILINE)
 CELL, LONG = re.compile(r"(?<=<td>)[^<]+"), re.compile(r"[^\s&;]{16,}")  # of a table, and a long name in it
+TITLED = re.compile(
+    r'(<div id="exercise-(?:[^"]*-)?(\w+)"[^>]*><span class="filename")>([^<]*)'
+)  # the title of an exercise
 HTML_TAGS = ["b", "br", "code", "div", "em", "i", "p", "pre", "span", "strong", "sub", "sup"]
 HTML_TAGS += ["caption", "table", "tbody", "td", "tfoot", "th", "thead", "tr"]
 
@@ -309,6 +312,7 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
         first.children += parts
         page.toc.items = [first]
     html = CELL.sub(_breakable, html)
+    html = TITLED.sub(r'\1 role="heading" aria-level="3" aria-label="\3: \2">\3', html)
     title, end, rest = html.partition("</h1>")
     return title + end + re.sub(r"<h1 (.*?)</h1>", r'<h2 class="part" \1</h2>', rest, flags=re.DOTALL)
 
@@ -574,7 +578,7 @@ def lists(source: str) -> str:
 
 
 def _text(text: str, label: str = "Output") -> str:
-    return _box(f'<pre tabindex="0">{html.escape(strip_ansi(text).strip(chr(10)))}</pre>', label)
+    return _box(f'<pre tabindex="0">{html.escape(strip_ansi(text).strip(chr(10)))}</pre>', label == "Error")
 
 
 def _rich(source: str) -> str:
@@ -582,14 +586,14 @@ def _rich(source: str) -> str:
     source = re.sub(r"<(script|style)\b.*?</\1>", "", source, flags=re.DOTALL | re.IGNORECASE)
     spans = ["colspan", "rowspan", "scope"]
     sanitizer = SanitizeHTML(tags=HTML_TAGS, attributes={"td": spans, "th": spans}, strip=True)
-    return _box(sanitizer.sanitize_html_tags(source), "Output")
+    return _box(sanitizer.sanitize_html_tags(source))
 
 
-def _box(content: str, label: str) -> str:
+def _box(content: str, is_error: bool = False) -> str:
     """An output. It is HTML that Markdown must not look into: no line of it may look like a fence."""
     safe = content.replace("`", "&#96;").replace("~", "&#126;")
-    kind = "output error" if label == "Error" else "output"
-    return f'<div class="{kind}" role="group" aria-label="{words(label)}"><!-- unsearched -->{safe}<!-- /unsearched --></div>'
+    kind, label = ("output error", words("Error")) if is_error else ("output", words("Output"))
+    return f'<div class="{kind}" role="group" aria-label="{label}"><!-- unsearched -->{safe}<!-- /unsearched --></div>'
 
 
 def _figure(output: NotebookNode, kind: str) -> str:

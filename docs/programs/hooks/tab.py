@@ -35,10 +35,10 @@ from autograder import translation
 from autograder.course import COURSE
 from autograder.engine import practice
 from autograder.engine.card import card
-from autograder.engine.check import exercise_of, find, global_names, is_milestone, is_on_torch
+from autograder.engine.check import BODY, exercise_of, find, global_names, is_milestone, is_on_torch, kind_of
 from autograder.engine.verdict import DISAGREED, Verdict
 from autograder.language import SPOKEN, speaking
-from autograder.model import Lab, check_name, exercise_name, number_of
+from autograder.model import Lab, check_name, exercise_name, is_further, number_of
 from autograder.notebook import pieces
 from docs.programs.browser import parts
 from docs.programs.hooks.languages import LANGUAGE, plain, words
@@ -275,6 +275,11 @@ def _of_end(lab: Notebook, page: Page, config: MkDocsConfig) -> dict:
         link = get_relative_url(following[0].page.removesuffix(".md") + ".html", page.url)
         said = words("Next: {}").format(plain(following[0].title))
         about["after"] = {"number": number_of(following[0].path.stem), "link": link, "said": said}
+        phase = next(phase for phase in config.extra["phases"] if following[0] in phase.labs)
+        if phase.labs[0] is following[0] and phase.reading:
+            link = get_relative_url(phase.reading.page.removesuffix(".md") + ".html", page.url)
+            said = words("Next: {}").format(words("the reading of phase {}").format(phase.name[:2]))
+            about["after"]["before"] = {"link": link, "said": said}
     return about
 
 
@@ -417,6 +422,8 @@ def cells(nb: NotebookNode) -> dict[str, dict]:
             about["kind"] = "drawing"
         elif exercise := exercise_name(cell):
             about |= {"kind": "exercise", "exercise": exercise}
+            about |= {"piece": True} if kind_of(exercise) == BODY else {}
+            about |= {"further": True} if is_further(cell) else {}
             about |= (
                 {"counterpart": ", ".join(filter(None, found.groups()))} if (found := COUNTERPART.search(part)) else {}
             )
