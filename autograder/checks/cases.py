@@ -15,6 +15,8 @@ from inspect import signature
 from operator import itemgetter
 from typing import Any
 
+import numpy as np
+
 from rushlight.course import draws
 
 from ..engine.observe import Apart, Tree, difference
@@ -275,10 +277,9 @@ def called_with(lists: Callable[[], Sequence], function: Callable, tuples: Seque
 
 
 def _differ(one: Any, other: Any) -> bool:
-    try:
-        return bool(as_lists(one) != as_lists(other))
-    except ValueError:  # arrays of numpy have no truth, and are no answer
-        return False
+    """Whether two results differ. An array of numpy is no answer, which the judge says."""
+    mine, others = (as_lists(each.tolist() if isinstance(each, np.ndarray) else each) for each in (one, other))
+    return mine != others
 
 
 @contextmanager
