@@ -6,7 +6,7 @@
     for (const kind of ["change", "focusin", "pointerover"])
       document.addEventListener(kind, ({ target }) => target.matches?.("#__search, .md-search, .md-search *") && ready());
     const idle = window.requestIdleCallback ?? setTimeout; // Safari
-    if (!navigator.connection?.saveData) addEventListener("load", () => setTimeout(() => idle(ready), 2000));
+    if (!navigator.connection?.saveData) addEventListener("load", () => setTimeout(() => idle(ready), 500));
   });
   XMLHttpRequest.prototype.open = function (method, url, ...more) {
     this.waits = String(url).endsWith("search/search_index.json");
@@ -17,9 +17,9 @@
     else send.call(this, body);
   };
 
-  // What is asked goes to lunr as a query: each word, more than words that begin like the last one, and these more than near
-  // spellings of a word that is nowhere. A question also has words that say nothing of what it is about. A name that the glossary
-  // or a section has for itself also asks for it by its title.
+  // What is asked goes to lunr as a query: each word, more than words that begin like the last one. For a word that no page has, the
+  // nearest word of the index is searched, and the reader is told so. A question also has words that say nothing of what it is about.
+  // A name that the glossary or a section has for itself also asks for it by its title.
   const SYNTAX = /"|(?:^|\s)[+-]\S|[*~^]/; // the reader's own query
   const SETUP = 0, QUERY = 2, RESULT = 3; // kinds of messages, of the theme
   const SPANISH = document.documentElement.lang === "es";
@@ -27,31 +27,34 @@
   const EMPTY = new Set(
     (
       "a about after again am an and any are as at be been before but by can cannot could did do does doing for from get gets getting go goes got had " +
-      "happen happens has have how i if in instead into is it its just like make makes me mean means much must my need needs new no not now of on " +
+      "between compare compared difference differences happen happens has have how i if in instead into is it its just like make makes me mean means much must my need needs new no not now of on " +
       "one or our pytorch s should so some someone something t tell than that the their them then there these they thing things this to too torch " +
-      "us use used uses using want wants was we well were what when where which while who why will with without work works would you your explain " +
+      "us use used uses using want wants was we well were versus vs what when where which while who why will with without work works would you your explain " +
       "example examples tutorial guide introduction" +
       (SPANISH
-        ? " al como con cual cuales cuando de debe debo del desde donde el ella en entre es esa ese eso esta este esto fue funciona funcionan ha hace " +
+        ? " al como con cual cuales cuando de debe debo del desde diferencia diferencias donde el ella en entre es esa ese eso esta este esto fue funciona funcionan ha hace " +
           "hacen hacer hago hay la las le lo los mas mi mis muy necesito no nos o otra otro para pero por puede pueden puedo que quiero se sea ser si " +
           "sirve significa son su sus te tengo tiene tu un una unos usa usan usar uso y ya"
         : "")
     ).split(" "),
   );
+  const ALIKE = ["save saved store stored keep kept", "size big large", "answer solution", "exercise task assignment", "hand submit", "picture figure diagram"];
   const names = new Map(); // for a name, the words of the titles that have it
   const spread = new Map(); // for a stem, the number of sections that have it
   const sections = new Map(); // by location
   const stemsOf = new Map(); // the text of each section that was found
-  const known = new Set();
-  let separator, query, content;
-  const words = (text) => text.toLowerCase().split(separator).filter((word) => /[\p{L}\p{N}]/u.test(word));
+  const known = new Map(); // for a word, the number of sections that have it
+  let separator, query, content, mended;
+  const split = (text) => text.toLowerCase().replace(/\bvs code\b/g, "vscode").split(separator).filter((word) => /[\p{L}\p{N}]/u.test(word));
   const plain = (text) => text.replace(/<[^>]*>/g, " ");
   const ENDING = SPANISH
     ? /(?<=...)(?:[ai]ciones|[ai]cion|[ai]mientos?|iendo|ando|mente|[ai]d[ao]s?|a[bn]|en|[aei]r|[aeo]s?|ings?|ed|s)$/
     : /(?<=...)(?:ations?|ions?|ings?|ers?|ed|ies|es|s|e|y|i)$/;
-  const stem = (word) => bare(word).replace(/iz/, "is").replace(ENDING, "").replace(SPANISH ? /(?<=...)ion$/ : "", "").replace(/(.)\1$/, "$1");
+  const root = (word) => bare(word).replace(/iz/, "is").replace(ENDING, "").replace(SPANISH ? /(?<=...)ion$/ : "", "").replace(/(.)\1$/, "$1");
+  const alike = new Map(ALIKE.flatMap((group) => group.split(" ").map((word, _, all) => [root(word), all])));
+  const stem = (word) => root(alike.get(root(word))?.[0] ?? word);
   const meant = (text) => {
-    const given = words(text), rest = given.filter((word) => !EMPTY.has(bare(word)));
+    const given = split(text), rest = given.filter((word) => !EMPTY.has(bare(word)));
     return rest.length ? rest : given;
   };
 
@@ -62,24 +65,56 @@
     for (const doc of docs) {
       const { location, title, text, tags = [] } = doc;
       sections.set(location, doc);
-      const own = new Set(words(`${title} ${plain(text)} ${tags.join(" ").replaceAll("_", " ")} ${tags.join(" ")}`));
-      for (const word of own) known.add(word);
+      const own = new Set(split(`${title} ${plain(text)} ${tags.join(" ").replaceAll("_", " ")} ${tags.join(" ")}`));
+      for (const word of own) known.set(word, (known.get(word) ?? 0) + 1);
       for (const each of new Set([...own].map(stem))) spread.set(each, (spread.get(each) ?? 0) + 1);
-      for (const name of tags) names.set(name, [...(names.get(name) ?? []), ...words(title)]);
+      for (const name of tags) names.set(name, [...(names.get(name) ?? []), ...split(title)]);
     }
   }
 
-  function near(word) {
-    const other = word.replace(/[sz](?=ation|e[drs]?$|ing$)/, (letter) => (letter === "s" ? "z" : "s"));
-    if (other !== word && known.has(other)) return [`${other}^8`];
-    return known.has(word) || word.length < 5 ? [] : [`${word}~${word.length < 9 ? 1 : 2}`];
+  // A word in the other spelling, of British or of American English.
+  function other(word) {
+    const form = word.replace(/[sz](?=ation|e[drs]?$|ing$)/, (letter) => (letter === "s" ? "z" : "s"));
+    return form !== word && known.has(form) ? [`${form}^8`] : [];
   }
 
+  // How many letters are too many, missing, wrong, or exchanged with their neighbours.
+  function distance(a, b) {
+    const rows = [[...Array(b.length + 1).keys()]];
+    for (let i = 1; i <= a.length; i++) {
+      rows.push([i]);
+      for (let j = 1; j <= b.length; j++) {
+        const same = a[i - 1] === b[j - 1] ? 0 : 1;
+        rows[i][j] = Math.min(rows[i - 1][j] + 1, rows[i][j - 1] + 1, rows[i - 1][j - 1] + same);
+        if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) rows[i][j] = Math.min(rows[i][j], rows[i - 2][j - 2] + 1);
+      }
+    }
+    return rows[a.length][b.length];
+  }
+
+  // For a word that no page has, the nearest one, and of several the one that most sections have.
+  const nearest = (word) => {
+    const most = word.length < 4 ? 0 : word.length < 8 ? 1 : 2;
+    let [best, least] = [word, Infinity];
+    for (const [each, count] of most ? known : []) {
+      if (Math.abs(each.length - word.length) > most) continue;
+      const steps = distance(word, bare(each)), far = steps + (each[0] === word[0] ? 0 : 0.5) + 0.4 / (1 + count);
+      if (steps <= most && far < least) [best, least] = [each, far];
+    }
+    return best;
+  };
+
   function asked(given) {
-    [query, content] = [given, null];
+    [query, content, mended] = [given, null, ""];
     if (SYNTAX.test(query)) return query;
-    content = meant(query);
-    const last = words(query).at(-1) ?? "";
+    const last = /\S$/.test(query) ? split(query).at(-1) ?? "" : ""; // a word that may not be whole
+    const begun = (word) => word === last && [...known.keys()].some((each) => bare(each).startsWith(bare(word)));
+    content = meant(query).map((word) => {
+      if (spread.has(stem(word)) || begun(word)) return word;
+      const right = nearest(bare(word));
+      if (right !== bare(word)) mended = (mended || query.toLowerCase()).replace(word, right);
+      return right;
+    });
     const about = new Set(content.map(stem)), parts = new Map();
     for (const name of names.keys()) {
       const given = about.has(stem(name)) ? [stem(name)] : stems(name.replaceAll("_", " "));
@@ -88,8 +123,8 @@
     const longest = Math.max(...[...parts.values()].map((given) => given.length));
     const called = [...parts.keys()].filter((name) => parts.get(name).length === longest);
     return [
-      ...content.flatMap((word) => [`${word}^8`, ...near(word)]),
-      ...(last.length > 2 && /\S$/.test(query) ? [`${last}*^1`] : []),
+      ...content.flatMap((word) => [`${word}^8`, ...other(word), ...(alike.get(root(word)) ?? []).map((each) => `${each}^4`)]),
+      ...(last.length > 2 && !mended ? [`${last}*^1`] : []),
       ...called.flatMap((name) => [`${name}^8`, ...names.get(name).map((word) => `${word}^2`)]),
     ].join(" ");
   }
@@ -113,7 +148,7 @@
       const { title, text, tags = [], english } = sections.get(location);
       const named = tags.flatMap((tag) => [[stem(tag)], stems(tag.replaceAll("_", " "))]).filter((name) => name.every((each) => rarity.has(each)));
       const name = new Set(named.sort((a, b) => b.length - a.length)[0]);
-      const heading = new Set(stems(title.replace(/^\w+ \d+\w?: /, ""))), count = new Map(), all = stemsOf.get(location) ?? words(plain(text)).map(stem);
+      const heading = new Set(stems(title.replace(/^\w+ \d+\w?: /, ""))), count = new Map(), all = stemsOf.get(location) ?? split(plain(text)).map(stem);
       stemsOf.set(location, all);
       for (const each of all) if (rarity.has(each)) count.set(each, (count.get(each) ?? 0) + 1);
       const titled = new Set([...heading, ...name]), has = new Set([...titled, ...count.keys()]);
@@ -140,10 +175,17 @@
     if (target.matches?.(".md-search__input")) target.dispatchEvent(new KeyboardEvent("keyup", { bubbles: true }));
   });
 
+  const said = Object.assign(document.createElement("p"), { className: "md-search-result__mended", role: "status" });
+
   window.Worker = class extends window.Worker {
     constructor(...given) {
       super(...given);
-      this.addEventListener("message", ({ data }) => data?.type === RESULT && content && ranked(data.data.items)); // before the theme's
+      this.addEventListener("message", ({ data }) => { // before the theme's
+        if (data?.type !== RESULT) return;
+        if (content) ranked(data.data.items);
+        said.textContent = mended && words("Searched for “{0}”.", mended);
+        document.querySelector(".md-search-result__list")?.before(said);
+      });
     }
 
     postMessage(message) {

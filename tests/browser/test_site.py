@@ -144,6 +144,17 @@ def test_what_a_reader_types_finds_the_section_that_explains_it(page, served, fi
     assert not {words: each for words, each in places.items() if not any(place.endswith(soon[words]) for place in each)}
 
 
+@pytest.mark.parametrize(
+    ("typed", "searched"),
+    [("how does broadcsting work", "how does broadcasting work"), ("veiw vs reshape", "view vs reshape")],
+)
+def test_a_word_that_no_page_has_is_taken_for_the_nearest_one_and_the_page_says_so(page, served, typed, searched):
+    page.goto(f"{served}/students.html")
+    page.get_by_role("textbox", name="Search").fill(typed)
+    page.get_by_text(f"Searched for “{searched}”.").wait_for()
+    assert "01_strided" in page.locator(".md-search-result__link").first.get_attribute("href")
+
+
 CONTRAST = """(marked) => {
     const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
     const linear = (part) => part <= 10.31 ? part / 3294.6 : ((part / 255 + 0.055) / 1.055) ** 2.4;

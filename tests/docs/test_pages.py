@@ -64,8 +64,8 @@ def test_the_front_matter_of_a_page_is_no_part_of_its_text(path):
     assert not text.startswith("---")
 
 
-def test_search_reads_the_first_paragraph_of_an_entry_of_the_api(hooks):
-    page = '<h1>rushlight.x</h1><p class="notes">Exercise.</p><p>First.</p><p>Second.</p><h2>f</h2><pre>def f()</pre>'
+def test_search_reads_the_first_sentence_of_an_entry_of_the_api(hooks):
+    page = '<h1>rushlight.x</h1><p class="notes">Exercise.</p><p>First. More.</p><p>Second.</p><h2>f</h2><pre>def f()</pre>'
     assert hooks["searching"].searched("api/x.md", page) == "<h1>rushlight.x</h1><p>First.</p><h2>f</h2>"
 
 

@@ -1,9 +1,9 @@
 """The search index of a page.
 
 Readers search for terms, and prose explains them. So the search has the headings and the prose of a reading and of a lab, without
-code, outputs, pictures, hints and answers. It has the names in the API, each with the first paragraph of what it says of itself,
-below everything else; of the list of operators it has the first paragraph, and each name with its schema. The page that a reader
-sees is whole.
+code, outputs, pictures, hints and answers. It has the names in the API, each with the first sentence of what it says of itself,
+below everything else; of the list of operators it has the first sentence, and each name with its schema. It has no names of the
+course's own tools. The page that a reader sees is whole.
 
 Readers have words of their own. A comment below a heading, `<!-- asked: OOM, CUDA out of memory -->`, names the section by them,
 and `docs/programs/asked.toml` has such names for the readings and their sections, and `translations/es/asked.toml` has those in
@@ -32,6 +32,8 @@ from docs.programs.hooks.languages import LANGUAGE
 # How much more a page counts than another that says the same.
 BOOSTS = {"glossary.md": 3, "phases/*/reading*.md": 2, "phases/*": 1, "api/*": 0.1, "index.md": 0.3, "*": 1}
 
+TOOLS = "api/course/*", "api/clinic/*"  # which no reader looks for by name
+
 WHOLE = 0.4  # of that for the text above its first section, for which the theme multiplies by 2.5
 
 LEFT_OUT = re.compile(
@@ -42,7 +44,7 @@ LEFT_OUT = re.compile(
 )
 MARKS = re.compile(r"<!-- (?:/?unsearched|asked: .+?) -->")
 HEADING = re.compile(r"(<h[1-6]\b.*?</h[1-6]>)", re.DOTALL)
-PARAGRAPH = re.compile(r"<p>.*?</p>", re.DOTALL)
+SENTENCE = re.compile(r"<p>(.*?(?:[.:](?=\s+[A-Z<])|(?=</p>)))", re.DOTALL)
 CODE = re.compile(r'<div (?:id="[^"]*" )?class="(?:[\w-]+ )*highlight\b.*?</div>', re.DOTALL)
 
 
@@ -72,7 +74,8 @@ def _on_page_context_hide(context, page: Page, **_) -> None:
         names.setdefault(f"{path.removesuffix('.md')}.html#{anchor}", []).extend(asked.split(", "))
     if "untranslated" in page.meta:
         english.add(page.url.removeprefix(f"{LANGUAGE}/"))
-    page.meta["search"] = {"boost": boost(path)} | (page.meta.get("search") or {})
+    tool = any(fnmatch(path, pattern) for pattern in TOOLS)
+    page.meta["search"] = {"boost": boost(path), "exclude": tool} | (page.meta.get("search") or {})
     page.whole, page.content = page.content, searched(path, page.content)
 
 
@@ -135,5 +138,5 @@ def searched(path: str, content: str) -> str:
 
 
 def _first(text: str) -> str:
-    paragraph = PARAGRAPH.search(text)
-    return paragraph[0] if paragraph else ""
+    sentence = SENTENCE.search(text)
+    return f"<p>{sentence[1]}</p>" if sentence else ""
