@@ -152,7 +152,7 @@ def test_a_word_that_no_page_has_is_taken_for_the_nearest_one_and_the_page_says_
     page.goto(f"{served}/students.html")
     page.get_by_role("textbox", name="Search").fill(typed)
     page.get_by_text(f"Searched for “{searched}”.").wait_for()
-    assert "01_strided" in page.locator(".md-search-result__link").first.get_attribute("href")
+    page.locator(".md-search-result__link[href*='01_strided/reading']").first.wait_for(state="attached")
 
 
 CONTRAST = """(marked) => {
@@ -476,6 +476,18 @@ def test_a_page_of_the_api_shows_the_names_that_contain_what_is_typed(page, serv
     )
     field.fill("")
     assert names.count() == every
+
+
+def test_the_overview_of_the_api_finds_the_names_of_all_pages_and_enter_leads_to_one(page, served):
+    page.goto(f"{served}/api/index.html")
+    field = page.get_by_role("searchbox", name="Name")
+    field.fill("contiguous_strides")
+    assert "1 of " in page.locator("form.names output").inner_text()
+    assert page.locator("dt:visible").all_inner_texts() == ["aten.strided"]
+    field.fill("strided.elem")
+    assert page.locator("dd.found a:visible").all_inner_texts() == ["element_offset"]
+    field.press("Enter")
+    page.wait_for_url("**/api/aten/strided.html#element_offset")
 
 
 def test_a_cell_of_the_storage_is_dragged_and_the_text_below_follows(page, served):

@@ -3,13 +3,15 @@
 Modules are read, not imported; only the modules of the exercises are looked up. A page begins with the module's docstring; then
 come its functions and classes in the order of the file, under the headings of the file, with signature, docstring and, folded, the
 source; but not that of an exercise. Operators have a page of their own, from `native_functions.yaml`, which
-`javascripts/operators.js` filters, and so does `javascripts/names.js` a page with many names. A path of PyTorch's repository, here
-and on every other page, becomes a link to that file in the release `TAG`; nothing is fetched.
+`javascripts/operators.js` filters, and so does `javascripts/names.js` a page with many names. It filters the overview by the names
+of all pages. A path of PyTorch's repository, here and on every other page, becomes a link to that file in the release `TAG`;
+nothing is fetched.
 """
 
 from __future__ import annotations
 
 import ast
+import json
 import logging
 import re
 from collections.abc import Collection, Iterator
@@ -78,6 +80,9 @@ PHASES = {
     "15": "contribute",
     "Pictures": "course",
 }
+
+NAMES = '<script type="application/json" id="names">{}</script>'  # for each page, its names
+ANCHOR = re.compile(r'<h[23] id="([^"]+)"><code>|<span id="([^"]+)"></span>|<code [^>]*id="(op_[^"]+)"')
 
 FILE = re.compile(r"(?:\w+/)*\w[\w.-]+\.(?:cpp|h|cc|cu|py|pyi|yaml|yml|md|in|txt|toml)")
 FOLDER = re.compile(r"(?:aten|c10|functorch|test|tools|torch|torchgen)(?:/[\w-]+)*/?")
@@ -198,6 +203,7 @@ def row_names(node: ast.AST) -> list[str]:
     ]
 
 
+anchors: dict[str, str] = {}  # by page, its names
 sources: dict[str, tuple[list[str], Module, int]] = {}  # what is folded in, with its module and its first line
 
 
@@ -250,6 +256,7 @@ def readable(config: MkDocsConfig) -> str:
 
 def on_files(files: Files, config: MkDocsConfig) -> None:
     sources.clear()
+    anchors.clear()
     phases = config.extra["modules"]
     exercises = {name: lab for phase in config.extra["phases"] for lab in phase.labs for name in lab.exercises}
     declared = operators(Path(config.config_file_path).parent / "rushlight/aten/native/native_functions.yaml")
@@ -271,13 +278,18 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
         add(module.page, "" if left_out else module_page(module, by_name, exercises, kernels))
 
 
-def on_page_content(content: str, **_) -> str:
+def on_page_content(content: str, page: Page, **_) -> str:
     """On every page a file of PyTorch's that is named in full is a link."""
+    if page.file.src_uri.startswith("api/"):
+        found = ["".join(groups) for groups in ANCHOR.findall(content)]
+        anchors[page.url.removeprefix("api/")] = " ".join(found)
     return INLINE.sub(lambda match: match[0] if match[1] or not is_path(match[2]) else _linked_html(match), content)
 
 
 def on_post_page(output: str, page: Page, **_) -> str:
     """The sources come last, so that nothing else has to read them: not Markdown, and not the index of the search."""
+    if page.file.src_uri == "api/index.md":
+        return output.replace(NAMES.format(""), NAMES.format(json.dumps(anchors, separators=(",", ":"))))
     return FOLDED.sub(_folded, output) if page.file.src_uri.startswith("api/") else output
 
 
@@ -294,7 +306,8 @@ def overview(phases: dict[str, list[Module]]) -> str:
         "`import rushlight as rl` gives a namespace with torch's names. These pages show the modules that it comes from, phase by "
         "phase, as they describe themselves: every public function and class, and for each the place in PyTorch that it "
         f"answers to. Such places are links to PyTorch's source, in the release {TAG}. An exercise has a link to its lab.",
-        "What `rl.add(x, y)` calls is an operator, and declared in a table: see [Operators](operators.md).",
+        FILTER,
+        "[`operators`](operators.md)\n:   What `rl.add(x, y)` calls is an operator, and declared in a table.",
     ]
     for phase, inside in phases.items():
         lines.append(f"## {phase}")
@@ -302,7 +315,7 @@ def overview(phases: dict[str, list[Module]]) -> str:
             first = re.split(r"(?<=[.?:])\s", module.docstring.partition("\n\n")[0].replace("\n", " "))[0].rstrip(":")
             target = module.page.removeprefix("api/")
             lines.append(f"[`{module.name}`]({target})\n:   {prose(first, module)}")
-    return "\n\n".join(lines)
+    return "\n\n".join([*lines, NAMES.format(""), '<script src="../javascripts/names.js" defer></script>'])
 
 
 def module_page(
