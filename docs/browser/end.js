@@ -122,6 +122,7 @@
     yield make("p", { text: words("These functions of the framework are now your code. Beside each is its counterpart in PyTorch:") });
     const item = (piece) => make("li", {}, make("code", { text: nameOf(piece) }), ...(piece.counterpart ? [" ", make("small", { text: piece.counterpart })] : []));
     yield make("ul", { class: "pieces" }, ...pieces.map(item));
+    yield make("p", {}, make("a", { href: "../../review.html", text: words("Five questions a day") }), ` ${words("keep what you have read.")}`);
     const called = Object.entries(page.step);
     if (!called.length) return;
     const count = new Set(called.flatMap(([, names]) => names)).size;

@@ -79,7 +79,9 @@
     const said = next === links[0] ? words("Start with {}", number(links[0])) : next ? words("Go on with {}", number(next)) : words("All labs of this path are finished");
     const start = next ? Object.assign(make("a", "md-button md-button--primary", said), { href: next.href }) : make("b", "", said);
     start.addEventListener("click", () => next && choose({ title, page, labs }));
-    table.append(make("p", "buttons", start, " ", button));
+    const done = links.filter(isDone).length;
+    const far = done ? [" ", make("small", "", words("{0} of {1} labs finished", done, links.length))] : [];
+    table.querySelector(".buttons").append(start, " ", button, ...far);
   }
 
   show();

@@ -64,7 +64,9 @@ def table(path: str, config: MkDocsConfig) -> str:
         whole += (time := minutes(number, sections))
         lines.append(f"| {title} | {'<br>'.join(said)} | {spoken(time)} |")
     lines.append(f"| **{words('together')}** | | **{spoken(whole)}** |")
-    return f'<div class="path" data-path="{path}" markdown>\n\n' + "\n".join(lines) + "\n\n</div>"
+    count = words("{count} labs, about {time}").format(count=len(lines) - 3, time=spoken(whole))
+    begins = f'<div class="path" data-path="{path}" markdown>\n\n<p class="buttons"></p>'
+    return "\n\n".join([f"**{count}**", begins, "\n".join(lines), "</div>"])
 
 
 def minutes(number: str, sections: list[paths.Section]) -> float:
