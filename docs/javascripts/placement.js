@@ -6,6 +6,7 @@
     return { details, printed: details.querySelector("pre").textContent, link: phase.href, phase: phase.href.match(/phases\/(\d\d)/)[1] };
   });
   const place = document.querySelector("[data-score]");
+  const far = document.querySelector("[data-so-far]"); // stays in sight
   const TRIES = 2;
   let given = {}; // by the number of the prediction, its tries
 
@@ -69,6 +70,7 @@
       if (done) asked[number].details.open = true;
     });
     const numbers = Object.keys(given).map(Number).filter(isDone);
+    far.textContent = words("{0} of {1} done, {2} right", numbers.length, asked.length, numbers.filter(isRight).length);
     place.replaceChildren(...(numbers.length ? score(numbers) : []));
   }
 
