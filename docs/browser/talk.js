@@ -121,8 +121,11 @@
   const last = () => state.steps.at(-1);
   const asked = () => field.value.trimEnd().normalize("NFC");
 
+  const can = () => words("The model puts a verb into its form, in a sentence of one language, such as “she walked to the city”.");
+
   async function press(count) {
     if (state.busy) return;
+    if (!asked()) return void (say(`${words("There is no sentence yet.")} ${can()}`), field.focus());
     Object.assign(state, { busy: true, stopping: false });
     show();
     try {
@@ -164,7 +167,7 @@
   // How it ended, or why it does not go on.
   function report() {
     const { length } = state.steps, { known } = state.begun;
-    const read = !known ? words("This is no sentence that the model knows, so what follows is arbitrary.") : known !== state.asked ? words("The model read: {}.", known) : "";
+    const read = !known ? `${words("This is no sentence that the model knows, so what follows is arbitrary.")} ${can()}` : known !== state.asked ? words("The model read: {}.", known) : "";
     const seconds = state.steps.reduce((sum, step) => sum + step.seconds, 0) / length;
     const speed = length ? ` ${words("{} ms a token.", Math.round(seconds * 1000))}` : "";
     const how = { end: words("The model ended the text."), full: words("The model has no further position.") }[last()?.ended];

@@ -234,7 +234,10 @@ def beginning(text: str) -> str:
     if said:
         stem = said[1][: max(2, len(said[1]) - 2)]
         known = _vocabulary()
-        return text if all(word in known or word.startswith(stem) for word in words[1:]) else ""
+        own = {code for code in PRONOUNS if said[1] in {verb for verb, _ in _forms(code).values()}} or {*PRONOUNS}
+        spoken = [{code for code in PRONOUNS if word in _markers(code)} for word in words[1:]]
+        mixed = not own.intersection(*filter(None, spoken))  # such as a verb of one language and a person of another
+        return text if not mixed and all(word in known or word.startswith(stem) for word in words[1:]) else ""
     for language in sorted(PRONOUNS, key=lambda code: -sum(word in _markers(code) for word in words)):
         if found := _sentence(language, words):
             return found
