@@ -176,7 +176,7 @@ def _drawn(file: BinaryIO, keywords: Collection[str], tags: Any, options: Any) -
 
 
 def _labels(file: BinaryIO, keywords: Collection[str], tags: Any, options: Any) -> Iterator[tuple]:
-    """What the site says of itself, and the labels of its navigation, for Babel."""
+    """What the site says of itself, its buttons, and the labels of its navigation, for Babel."""
     text = file.read().decode()
     nav = re.search(r"^nav:\n(?:(?:  .*)?\n)+", text, re.MULTILINE)
     assert nav is not None

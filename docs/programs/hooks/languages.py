@@ -8,6 +8,7 @@ both. A drawing whose labels have translations is there again. Other pictures, s
 
 from __future__ import annotations
 
+import html
 import os
 import posixpath
 import re
@@ -196,13 +197,25 @@ def on_post_template(output_content: str, **_) -> str:
 
 
 def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
-    """The search of a page asks for the index beside the pages of its language. What is in English is read aloud so."""
-    output = on_post_template(output)
+    """The search of a page asks for the index beside the pages of its language. What is in English is read aloud so. The theme's
+    landmarks have names."""
+    output = named(on_post_template(output), page.title)
     if not LANGUAGE:
         return output
     if "untranslated" in page.meta:
         output = output.replace("<article ", '<article lang="en" ', 1)
     return re.sub(r'"base": "[^"]*"', f'"base": "{get_relative_url(f"{LANGUAGE}/", page.url)}"', output, count=1)
+
+
+def named(output: str, title: str) -> str:
+    """A page whose header, search and main part have names of their own for a screen reader."""
+    search = re.search(r'class="md-search__input"[^>]* aria-label="([^"]*)"', output)
+    labels = {"<header": "Rushlight", "<main": html.escape(html.unescape(re.sub(r"<[^>]+>", "", title or "Rushlight")))}
+    if search:
+        labels |= {'<div class="md-search"': search[1], '<div class="md-search__inner"': search[1]}
+    for begins, label in labels.items():
+        output = output.replace(f"{begins} ", f'{begins} aria-label="{label}" ', 1)
+    return output
 
 
 served: list[bool] = []  # whether this is no build for good
