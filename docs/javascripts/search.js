@@ -32,8 +32,8 @@
       "us use used uses using want wants was we well were versus vs what when where which while who why will with without work works would you your explain " +
       "example examples tutorial guide introduction" +
       (SPANISH
-        ? " al como con cual cuales cuando de debe debo del desde diferencia diferencias donde el ella en entre es esa ese eso esta este esto fue funciona funcionan ha hace " +
-          "hacen hacer hago hay la las le lo los mas mi mis muy necesito no nos o otra otro para pero por puede pueden puedo que quiero se sea ser si " +
+        ? " al como con cual cuales cuando cuanta cuantas cuanto cuantos de debe debo del desde diferencia diferencias donde el ella en entre es esa ese eso esta este esto fue funciona funcionan ha hace " +
+          "hacen hacer hago hay la las le lleva lo los mas mi mis muy necesito no nos o otra otro para pero por puede pueden puedo que quiero se sea ser si " +
           "sirve significa son su sus te tengo tiene tu un una unos usa usan usar uso y ya"
         : "")
     ).split(" "),
@@ -136,7 +136,7 @@
   const SHOWN = [8, 20]; // pages that are shown, at least and at most: the others if they answer a part of the question as large as
   const LEAST = 0.03; // of what the first one answers
   const DEFINED = /^\W*(what(['’]?s| is| are| does)|meaning of|qué (es|son|significa)|que (es|son|significa)|significado de)\b/i; // a definition is asked for
-  const KINDS = [[/^phases\/.*\/reading/, 1.4], [/^students/, 1.6], [/^(phases|anywhere|map|instructors|gpu|lms)/, 1], [/^figures/, 0.5], [/^(api|index)/, 0.35]];
+  const KINDS = [[/^phases\/.*\/reading/, 1.4], [/^students/, 1.6], [/^phases/, 0.8], [/^(anywhere|map|instructors|gpu|lms)/, 1], [/^figures/, 0.5], [/^(api|index)/, 0.25]];
 
   function ranked(items) {
     const wanted = [...new Set(content.map(stem))].filter((each) => spread.has(each));
