@@ -7,6 +7,7 @@ In PyTorch: `aten/src/ATen/native/TensorFactories.cpp` and, for Python data, `to
 import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial, reduce
+from itertools import chain
 from operator import index
 from typing import Any
 
@@ -282,9 +283,12 @@ def _tensor(data, dtype: dtype | type | None, device: Device) -> Tensor:
     while _is_sequence(first):
         sizes.append(len(first))
         first = first[0] if len(first) else None
-    dtype = dtype or _infer_dtype(data)
-    numbers = [] if 0 in sizes else [checked_convert(number, dtype) for number in _numbers(data, sizes, 0)]
-    made = wrap_contiguous(np.array(numbers, dtype.numpy).reshape(sizes), dtype)
+    array = None if 0 in sizes else _array_of_one_class(data, sizes)
+    dtype = dtype or (_infer_dtype(data) if array is None else scalar_type(array[0]))
+    if array is None or dtype.category == INTEGRAL and array.dtype != dtype.numpy:
+        numbers = [] if 0 in sizes else [checked_convert(number, dtype) for number in _numbers(data, sizes, 0)]
+        array = np.array(numbers, dtype.numpy)
+    made = wrap_contiguous(array.astype(dtype.numpy, copy=False).reshape(sizes), dtype)
     if device is None and local.default_devices:
         device = local.default_devices[-1]
     return made if device is None else made.to(device)
@@ -516,6 +520,23 @@ def _infer_dtype(data) -> dtype:
     if not isinstance(data, (Tensor, bool, int, float)):
         raise RuntimeError(f"Could not infer dtype of {type(data).__name__}; a tensor holds numbers")
     return data.dtype if isinstance(data, Tensor) else scalar_type(data)
+
+
+def _array_of_one_class(data, sizes: Sequence[int]) -> np.ndarray | None:
+    """The numbers in nested lists in row-major order, which numpy converts together. None if they are not all ints, all floats or
+    all bools, if an int does not fit int64, or if a length does not agree with `sizes`."""
+    row = [data]
+    for size in sizes:
+        if not all([part.__class__ in (list, tuple) and len(part) == size for part in row]):
+            return None
+        row = list(chain.from_iterable(row))
+    try:
+        return np.array(row, _WIDEST[frozenset(map(type, row))])
+    except (KeyError, OverflowError):
+        return None
+
+
+_WIDEST = {frozenset([int]): np.int64, frozenset([float]): np.float64, frozenset([bool]): np.bool_}
 
 
 def _numbers(data, sizes: Sequence[int], dim: int) -> Iterator:
