@@ -795,21 +795,26 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 
 @fast_form_of(linear)
 def linear_of_batches(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """`linear` of a contiguous input of three dimensions, without the calls of `view`, `t`, `addmm` and `view`."""
-    dtype = input.dtype
-    if local.grad_enabled or bias is None or not fits_fast_path(input) or not dtype is weight.dtype is bias.dtype:
+    """`linear` of a contiguous input of three dimensions, without the calls of `view`, `t`, and `addmm` or `mm`."""
+    dtype, added = input.dtype, weight if bias is None else bias
+    if local.grad_enabled or not fits_fast_path(input) or not dtype is weight.dtype is added.dtype:
         return linear(input, weight, bias)
-    plan = _plan_of_batches(input._sizes, weight._sizes, bias._sizes)
-    if plan is None or not runs_unseen(("aten::view", "aten::t", "aten::addmm"), input, weight, bias):
+    plan = _plan_of_batches(input._sizes, weight._sizes, weight._sizes[:1] if bias is None else bias._sizes)
+    if plan is None or not runs_unseen(_CALLED_BY_LINEAR, input, weight, added):
         return linear(input, weight, bias)
     given, computed, sizes = plan
     product = input._array.reshape(given).dot(weight._array.T)
+    if bias is None:  # as from `matmul`, the result is no view
+        return wrap_plain(product.reshape(sizes), sizes, dtype)
     flat = product[0] if len(product) == 1 else product  # numpy adds arrays of the same sizes faster
     flat += bias._array
     rows = wrap_plain(product, computed, dtype)
     view = plain_alias(rows, sizes, plain_strides(sizes), 0)
     view._array, view._has_plain_strides = product.reshape(tuple(sizes)), True
     return as_view(rows, view)
+
+
+_CALLED_BY_LINEAR = "aten::view", "aten::t", "aten::addmm", "aten::matmul", "aten::mm", "aten::_unsafe_view"
 
 
 @cached

@@ -48,6 +48,7 @@ PROGRAMS = {
     "linear": linear,
     "linear of one row": lambda xp, x: linear(xp, x[:1, :1]),
     "linear of a view with gaps": lambda xp, x: linear(xp, x[:, ::2]),
+    "linear without bias": lambda xp, x: xp.nn.functional.linear(x, numbers(xp, 8, 6, seed=1)),
     "layer norm": layer_norm,
     "layer norm of one row": lambda xp, x: layer_norm(xp, x[:1, :1]),
     "layer norm of two dimensions": lambda xp, x: xp.nn.functional.layer_norm(
@@ -123,7 +124,9 @@ def calls_of(xp, program):
     return [each for each in calls if "to_copy" not in each and "lift" not in each and "empty" not in each]
 
 
-@pytest.mark.parametrize("name", ["linear", "linear of one row", "heads", "slices", "parts", "attention", "indices"])
+@pytest.mark.parametrize(
+    "name", ["linear", "linear of one row", "linear without bias", "heads", "slices", "parts", "attention", "indices"]
+)
 def test_a_mode_sees_the_operators_that_torchs_mode_sees(name):
     mine, theirs = (calls_of(xp, PROGRAMS[name]) for xp in FRAMEWORKS)
     assert mine == theirs
@@ -167,6 +170,7 @@ def test_a_kernel_of_a_library_sees_the_slices_of_an_index():
 
 WRONG = {
     "linear": lambda xp, x: linear(xp, x[..., :5]),
+    "linear without bias": lambda xp, x: xp.nn.functional.linear(x[..., :5], numbers(xp, 8, 6, seed=1)),
     "linear of other dtypes": lambda xp, x: linear(xp, x.double()),
     "layer norm": lambda xp, x: layer_norm(xp, x[..., :5]),
     "layer norm of other dtypes": lambda xp, x: layer_norm(xp, x.double()),
