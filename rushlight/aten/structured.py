@@ -200,7 +200,7 @@ def check_floating(name: str, self: Tensor) -> None:
 
 
 def allocate(output: Output, device: str = "cpu") -> Tensor:
-    strides = contiguous_strides(output.sizes) if output.strides is None else output.strides
+    strides = plain_strides(tuple(output.sizes)) if output.strides is None else output.strides
     return empty_strided(output.sizes, strides, output.dtype, device)
 
 
