@@ -13,7 +13,7 @@ import builtins
 import math
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -72,6 +72,7 @@ PORTION_SECONDS = 1.0  # of cases that are asked for at once, about: more are as
 PORTION_GROWTH = 4
 SLOW_SECONDS = 30.0  # after which a slow answer is asked for no more drawn cases than `FEWEST`
 FEWEST = 10
+RARE = 5  # disagreements, of which one that raises is a corner
 CODING_ERRORS = {"TypeError", "AttributeError", "NameError"}
 MAX_MARKED = 100  # differences between two results
 MOST_COUNTS, LARGEST_COUNT, LONGEST_NAME = 20, 1 << 53, 40  # of what is counted: numbers, and characters of a name
@@ -317,6 +318,9 @@ class Judge:
         shrink: bool,
     ) -> Verdict:
         """The verdict on a check that fails on some of the known cases."""
+        without_raising = _are_rare([each for each in known.values() if each])
+        if without_raising:
+            known = {key: None if each and each.raises else each for key, each in known.items()}
         simplest = _simplest(known)
         second = result_of(_ask(ask, check, [simplest.case])[0])
         changed = key_of(second) != key_of(simplest.mine) and difference(
@@ -330,11 +334,11 @@ class Judge:
             return verdict
         is_missing = has(simplest.mine, "error", ["NotImplementedError"])  # there a smaller case explains no more
         if shrink and not is_missing:
-            simplest = self._shrink(check, simplest, known, ask)
+            simplest = self._shrink(check, simplest, known, ask, without_raising)
         self._explain(verdict, check, simplest)
         return verdict
 
-    def _shrink(self, check: Check, first: Disagreement, known: Known, ask: Ask) -> Disagreement:
+    def _shrink(self, check: Check, first: Disagreement, known: Known, ask: Ask, without_raising: bool) -> Disagreement:
         """Return the simplest disagreement that comes up in the time allowed, of the kind of the `first` one, or of a plainer kind.
 
         Hypothesis only proposes cases. Each one that subject and torch have answered is in `known`, and the result is the minimum
@@ -353,7 +357,8 @@ class Judge:
                     (mine,) = _ask(ask, check, [candidate])
                 except (SubjectTimedOut, SubjectDied):  # there is a case already, and the next one might take as long
                     raise ShrinkTimeout from None
-                known[key] = _compare(candidate, mine, self.answer(check, candidate))
+                found = _compare(candidate, mine, self.answer(check, candidate))
+                known[key] = None if without_raising and found and found.raises else found
             disagreement = known[key]
             return disagreement is not None and disagreement.kind <= first.kind
 
@@ -468,6 +473,12 @@ def _ask(ask: Ask, check: Check, cases: list[dict]) -> list[Tree]:
     if not isinstance(observed, list) or len(observed) != len(cases):
         raise Malformed(f"asked for {len(cases)} observations, received something else")
     return observed
+
+
+def _are_rare(disagreements: Sequence[Disagreement]) -> bool:
+    """Whether at most one in five is an exception of the student's side. Then it is a corner, such as a tensor without dimensions,
+    and what is wrong in the others is shown first."""
+    return 0 < len([each for each in disagreements if each.raises]) <= len(disagreements) / RARE
 
 
 def _simplest(known: Known) -> Disagreement:

@@ -411,7 +411,14 @@ def difference(mine: Tree, theirs: Tree, origin: Origin = TORCH) -> str | None:
 def differences(mine: Tree, theirs: Tree, origin: Origin = TORCH) -> Iterator[Difference]:
     """All differences between two observations."""
     try:
-        yield from _differences(result_of(mine), theirs, (), origin)
+        result = result_of(mine)
+        if (
+            has(result, "type", "AssertionError") and raised_of(mine) is None and not is_error(theirs)
+        ):  # the check's own
+            message = _cut(clean(result["message"]).partition("\n")[0], MAX_MESSAGE)
+            yield Difference((), phrase(f"the check does not accept what yours returned: {message}"))
+            return
+        yield from _differences(result, theirs, (), origin)
     except (KeyError, TypeError, ValueError, OverflowError):
         yield Difference((), "the result: yours is not an observation")
 

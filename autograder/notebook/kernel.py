@@ -489,7 +489,6 @@ def _key(case: dict) -> str:
 def _begin_to_display(name: str) -> None:
     """Say in the place of the verdict of a notebook that it takes long, if it does: the first check of a kernel starts torch."""
     global _place
-    _place = None
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     first = _helper is None and _shared is None
     if hasattr(shell, "kernel") and (first or takes_long(name)):
@@ -504,6 +503,7 @@ _place: Any = None  # of the verdict, if something stands there
 
 def _display(verdict: Verdict, *standing: Any) -> None:
     """Show a verdict, with its points and the tally of its lab."""
+    global _place
     try:
         from IPython import get_ipython  # a script may use `check` without IPython
         from IPython.display import display
@@ -515,7 +515,7 @@ def _display(verdict: Verdict, *standing: Any) -> None:
     else:
         from ..engine.card import card  # not in the sandbox, where nothing is displayed
 
-        show = _place.update if _place else display
+        show, _place = _place.update if _place else display, None
         show({"text/html": card(verdict, *standing), "text/plain": str(verdict)}, raw=True)
 
 

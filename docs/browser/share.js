@@ -52,18 +52,20 @@ const share = (() => {
   // The buttons below the verdict of a check.
   function buttons(cell) {
     const place = make("span", { role: "status" });
+    const asText = words("Copy as text");
     const link = async () => {
       const answer = await packed({ lab: page.lab, exercise: cell.of, answer: cell.judged });
-      if (answer.length > LONGEST) place.textContent = words("This answer is too long for a link. Use {}.", words("Copy as text"));
+      if (answer.length > LONGEST) place.textContent = words("This answer is too long for a link. Use {}.", asText);
       else await copy(`${location.href.split("#")[0]}#a=${answer}`, words("Copied. The link has this answer in it, and nothing else of yours."), place);
     };
     const text = () => {
       const where = `${location.href.split("#")[0]}#${cell.exercise.block.id}`;
-      const parts = [`${words("Lab {0}, exercise {1}", page.number, `\`${cell.of}\``)}\n${where}`, fenced(cell.said ?? `✓ ${cell.check}`, "text"), fenced(cell.judged, "python")];
+      const head = words("Lab {0}, exercise {1}", page.number, "`" + cell.of + "`"); // Babel reads no template within a template
+      const parts = [`${head}\n${where}`, fenced(cell.said ?? `✓ ${cell.check}`, "text"), fenced(cell.judged, "python")];
       return copy(parts.join("\n\n"), words("Copied."), place);
     };
     const button = (label, click) => make("button", { text: label, type: "button", click, "aria-label": `${label}: ${cell.check}` });
-    const group = [button(words("Copy link"), link), button(words("Copy as text"), text), place];
+    const group = [button(words("Copy link"), link), button(asText, text), place];
     return make("div", { class: "buttons quiet sharing", role: "group", "aria-label": words("Show others") }, ...group);
   }
 

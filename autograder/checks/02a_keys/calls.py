@@ -4,7 +4,7 @@ import re
 from contextlib import contextmanager, nullcontext
 
 from ...engine.check import program
-from ..cases import drawn, is_torch, rows, several, when, words
+from ..cases import drawn, is_torch, rows, several, words
 from ..shared_02.keys import BACKENDS, EXPLICIT, FUNCTIONALITIES, IMPLICIT, RUNTIME, bits_of, names, subsets, union
 from ..shared_02.operators import MASK, attempt, guards, kernels_of, library, operators, stacks, threaded, unpack
 from .keys import highest_name
@@ -31,6 +31,15 @@ def _refused(case):
     return None
 
 
+def _about_excluded(case, mine, theirs):
+    if not case["excluded"] or not isinstance(mine, dict) or not isinstance(mine.get("of a list"), list):
+        return None
+    own, right = ({*map(str, given["of a list"])} for given in (mine, theirs))
+    if case["included"] and own - right:
+        return "what is excluded leaves the set last, also if it is included"
+    return "to exclude a key excludes its functionality; the backends stay"
+
+
 @program(
     "c10.dispatch.dispatch_key_set",
     cases=drawn(
@@ -49,7 +58,7 @@ def _refused(case):
     ),
     refuses=_refused,
     disposable=True,
-    hint=when(lambda case: case["excluded"], "to exclude a key excludes its functionality; the backends stay"),
+    hint=_about_excluded,
 )  # fmt: skip
 def key_set_of_a_call(xp, stack, included=(), excluded=()):
     stacks, keys = [unpack(xp, stack, kind) for kind in (list, tuple)], (bits_of(xp, included), bits_of(xp, excluded))

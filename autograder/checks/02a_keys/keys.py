@@ -21,7 +21,7 @@ _SETS = [
 
 
 def _name(xp, key):
-    assert isinstance(key, xp._C.DispatchKey), f"{key!r} is no DispatchKey"
+    assert isinstance(key, xp._C.DispatchKey), f"a DispatchKey is expected, not {key!r}"
     return key.name
 
 
@@ -52,7 +52,7 @@ def highest_name(torch, bits):
 )
 def keys_of_a_set(xp, bits):
     keys = xp.dispatch.keys_in(union(xp, bits))
-    assert isinstance(keys, (list, tuple)), f"the keys are in a {type(keys).__name__}"
+    assert isinstance(keys, (list, tuple)), f"a list or a tuple is expected, not a {type(keys).__name__}"
     return [_name(xp, key) for key in keys]
 
 

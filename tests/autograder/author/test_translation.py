@@ -377,3 +377,10 @@ def test_the_text_that_stands_for_a_figure_is_translated_and_its_picture_stays()
     said = translation.notebook(nb, lambda text, kind: {"A line up.": "Una línea que sube."}.get(text))
     (output,) = said.cells[0].outputs
     assert output.metadata["image/png"]["alt"] == "Una línea que sube." and output.data == shown.data
+
+
+def test_what_scripts_say_is_found_also_behind_a_template():
+    for path in (path for pattern in translate.CODE["figures"] for path in translate.COURSE.glob(pattern)):
+        source = re.sub(r"(?m)^ *//.*", "", path.read_text(encoding="utf-8")) if path.suffix == ".js" else ""
+        said = (text.replace('\\"', '"') for text in re.findall(r'\bwords\("((?:[^"\\]|\\.)*)"', source))
+        assert {*filter(translation.has_words, said)} <= {*translate.said_in(path, "figures")}, path.name

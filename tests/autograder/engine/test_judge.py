@@ -149,6 +149,15 @@ def test_a_case_in_which_only_the_students_side_raises_comes_first(judge, stride
     assert "ValueError" in verdict.message and len(verdict.case["sizes"]) == 3
 
 
+def test_an_exception_in_a_corner_does_not_hide_what_is_wrong_elsewhere(judge, strides):
+    right = copied(strides)
+    fill(strides, lambda sizes: [7] * len(sizes) if sizes else sizes[0])
+    verdict = judge.verdict(STRIDES, answer)
+    assert "IndexError" not in verdict.message and len(verdict.case["sizes"]) == 1
+    fill(strides, lambda sizes: right(sizes) if sizes else sizes[0])
+    assert "IndexError" in judge.verdict(STRIDES, answer).message
+
+
 def test_a_case_that_is_replayed_is_run_and_explained_itself_and_no_smaller_one(judge, strides):
     fill(strides, without_the_rule_for_empty_dimensions)
     asked, case = [], {"sizes": [4, 3, 0, 2]}

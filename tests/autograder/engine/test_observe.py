@@ -167,6 +167,17 @@ def test_another_error_than_torchs_is_a_difference(error):
     assert difference(error_tree(error), error_tree(RuntimeError("torch")))
 
 
+def test_what_a_check_does_not_accept_is_not_what_the_students_code_raised():
+    said = error_tree(AssertionError("a list or a tuple is expected, not a generator"))
+    assert (
+        difference(said, [1])
+        == "the check does not accept what yours returned: a list or a tuple is expected, not a generator"
+    )
+    assert "yours raises AssertionError" in difference(
+        with_raised(said, said | {"frames": [["f", 1, "assert x"]]}), [1]
+    )
+
+
 @pytest.mark.parametrize(
     ("mine", "theirs", "words"),
     [
