@@ -10,4 +10,5 @@ const words = (() => {
 })();
 
 // A number in the language of the page: 243,160, or 243 160 where it is not English.
-const grouped = (value) => value.toLocaleString("en").replaceAll(",", (document.documentElement.lang || "en") === "en" ? "," : "\u202f");
+const english = (document.documentElement.lang || "en") === "en";
+const grouped = (value) => value.toLocaleString("en").replaceAll(",", english ? "," : Math.abs(value) < 10000 ? "" : "\u202f");

@@ -43,6 +43,7 @@ def words(text: str) -> str:
 
 def grouped(text: str) -> str:
     """A text whose numbers of more than three digits are written as in the language of this build: 243,160, or 243 160."""
+    text = re.sub(r"(?<![\d,])(\d),(?=\d{3}(?![\d,]))", r"\1", text) if LANGUAGE else text  # four digits have no space
     return re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "\u202f", text) if LANGUAGE else text
 
 

@@ -61,10 +61,12 @@ def table(path: str, config: MkDocsConfig) -> str:
         needs = paths.needs_of(Course().find_lab(number))
         after = words("with the ideas of {}").format(", ".join(needs)) if needs else ""
         title = f"[{number} {lab.subject}]({lab.page})" + f"<br><small>{after}</small>" * bool(after)
-        whole += (time := minutes(number, sections))
+        time = minutes(number, sections)
+        whole += 30 * int(time / 30 + 0.5)  # as the row says it
         lines.append(f"| {title} | {'<br>'.join(said)} | {spoken(time)} |")
-    lines.append(f"| **{words('together')}** | | **{spoken(whole)}** |")
-    count = words("{count} labs, about {time}").format(count=len(lines) - 3, time=spoken(whole))
+    hours = f"{whole / 60:g} {words('hours')}"
+    lines.append(f"| **{words('together')}** | | **{hours}** |")
+    count = words("{count} labs, about {time}").format(count=len(lines) - 3, time=hours)
     begins = f'<div class="path" data-path="{path}" markdown>\n\n<p class="buttons"></p>'
     return "\n\n".join([f"**{count}**", begins, "\n".join(lines), "</div>"])
 
