@@ -78,4 +78,5 @@ def minutes(number: str, sections: list[paths.Section]) -> float:
 
 def spoken(time: float) -> str:
     number, _, unit = paths.in_words(time).partition(" ")
-    return f"{number} {words(unit)}"
+    units = {"minutes": words("minutes"), "hour": words("hour"), "hours": words("hours")}
+    return f"{number} {units[unit]}"
