@@ -307,6 +307,7 @@ class Cell {
     }
     if (this.outputs.childElementCount) this.judged = this.exercise?.own ?? ""; // the page came with it
     if (this.exercise?.text !== this.exercise?.own) for (const stored of this.outputs.children) stored.hidden = true;
+    if (this.exercise?.checked === this) this.exercise.outputs.after(this.outside); // the verdict is below the button
     this.outside.after(this.outputs);
     const isSaid = this.lacks && saysAbove(this);
     if (this.kind !== "check" || (this.exercise?.checked !== this && !isSaid)) (draws ? this.outside : this.block).after(this.buttons);
@@ -316,13 +317,16 @@ class Cell {
     this.block.querySelector("pre").addEventListener("click", () => getSelection().isCollapsed && this.edit());
   }
 
-  // If no check of an exercise runs here, its section says so at its beginning.
+  // If no check of an exercise runs here, its section says so at its beginning, or if it has other exercises, the exercise itself.
   sayWhatItLacks() {
     const note = make("p", { class: "notes", text: words("This check does not run in the page: {}.", this.lacks) });
     const whole = this.exercise && cells.every(({ exercise, lacks }) => exercise !== this.exercise || lacks);
     if (!whole) return this.outputs.append(note);
-    let place = this.exercise.outside;
-    while (place.previousElementSibling && !place.matches("h2, h3")) place = place.previousElementSibling;
+    let place = this.exercise.outside.previousElementSibling;
+    while (place && !place.matches("h2, h3")) {
+      if (cells.some(({ kind, outside }) => kind === "exercise" && outside === place)) return this.exercise.outside.before(note);
+      place = place.previousElementSibling;
+    }
     place.after(note);
   }
 
