@@ -235,6 +235,8 @@ def ask(name: str, /, **case: Any) -> None:
     with _no_answer():
         verdict = _decide(name, case)
     if not verdict.theirs:
+        if sys.platform == "emscripten" and not verdict.message.endswith(NOT_THEIR_FAULT):
+            raise CheckFailed(speak('in this page you can ask recorded cases: ask("{name}") lists some', name=name))
         reason = speak(verdict.message.removesuffix(NOT_THEIR_FAULT))
         raise CheckFailed(f"{name}: {speak('torch has no answer to this case: {reason}', reason=reason)}")
     print(verdict.theirs)

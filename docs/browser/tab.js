@@ -448,7 +448,7 @@ function shown(output, last) {
     box.dataset.stream = output.name;
     return box;
   }
-  if (output.ename === "CheckFailed") return; // its card says so
+  if (output.ename === "CheckFailed" && last?.matches(".rich")) return; // its card says so
   if (output.output_type === "error") {
     const box = boxed(make("pre", { text: output.traceback.join("\n"), tabindex: 0 }), words("Error"));
     box.classList.add("error");

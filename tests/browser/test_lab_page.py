@@ -285,6 +285,13 @@ def test_two_tabs_of_a_lab_have_the_same_answers(lab):
 
 
 @pytest.mark.sweep
+def test_an_error_is_left_out_only_below_the_card_that_says_it(lab):
+    error = "{ ename: 'CheckFailed', output_type: 'error', traceback: ['why'] }"
+    assert lab.evaluate(f"shown({error}, null).textContent") == "why"
+    assert lab.evaluate(f"shown({error}, make('div', {{ class: 'rich' }}))") is None
+
+
+@pytest.mark.sweep
 def test_python_can_be_stopped_while_it_loads(lab):
     lab.locator(f'[data-cell="{STRIDES}"] + .buttons').get_by_text("Check", exact=True).click()
     lab.get_by_role("button", name="Stop").click()

@@ -37,7 +37,7 @@ from autograder.model import phases as phase_names
 from docs.programs.hooks import divided
 from docs.programs.hooks.divided import plain
 from docs.programs.hooks.languages import LANGUAGE, anchored, grouped, say, words
-from docs.programs.hooks.tab import runs
+from docs.programs.hooks.tab import ASKS, runs
 from rushlight.course.short_names import long_form
 
 log = logging.getLogger("mkdocs.hooks.notebooks")
@@ -550,6 +550,7 @@ def _summary(source: str) -> str:
 def _prose(cell: NotebookNode) -> str:
     needed = NEEDED.sub(r"\1\2[\3 \4](../\4_phase/reading.ipynb)", cell.source.strip())
     source = LINK.sub(_page_of, lists(needed)).replace("<details>", '<details markdown="1">')
+    source = ASKS.sub(f'``` {{.python data-cell="{cell.id}"}}\n', source)
     nbgrader = cell.metadata.get("nbgrader", {})
     if nbgrader.get("solution"):
         body = "\n".join(f"    {line}" for line in source.splitlines())

@@ -116,6 +116,7 @@ for name in {}:
         pass
 """  # an answer may call the other exercises of its lab
 BAR = "<div data-tab-bar></div>"  # the place of the bar in a lab
+ASKS = re.compile(r"^```python\n(?=from autograder import ask\n)", re.MULTILINE)  # code in a lab's text
 EXERCISE = re.compile(r"<!-- exercise: (\w+) ([\w.]+) -->")  # in a reading, where it names one of a lab
 COUNTERPART = re.compile(
     r"^ *Source:\s+`([^`]+)`(?:,\s+`([^`]+)`)?", re.MULTILINE
@@ -411,6 +412,7 @@ def cells(nb: NotebookNode) -> dict[str, dict]:
     for cell, part in zip(nb.cells, portable(nb)):
         if cell.cell_type == "markdown":
             told |= {cell.id: {"kind": "written", "own": cell.source}} if cell.metadata.get("nbgrader") else {}
+            told |= {cell.id: {"kind": "plain", "binds": []}} if ASKS.search(cell.source) else {}
         if cell.cell_type != "code":
             continue
         statements = ast.parse(part).body

@@ -95,6 +95,15 @@ def test_a_students_own_slip_is_named(name, case, error, said, capsys):
     assert not capsys.readouterr().out
 
 
+def test_in_a_page_a_case_that_is_not_recorded_is_refused_with_the_way_to_one_that_is(monkeypatch):
+    refused = Verdict(EXPAND, GRADER_ERROR, message="its answer to this case was not recorded")
+    monkeypatch.setattr(kernel, "_decide", lambda name, case: refused)
+    monkeypatch.setattr(kernel.sys, "platform", "emscripten")
+    with pytest.raises(kernel.CheckFailed) as raised:
+        kernel.ask(EXPAND, a=[2], b=[2])
+    assert str(raised.value) == f'in this page you can ask recorded cases: ask("{EXPAND}") lists some'
+
+
 def test_an_error_of_the_judge_is_shown_without_a_word_about_fault(monkeypatch):
     failed = Verdict(EXPAND, GRADER_ERROR, message=f"OSError: no memory{NOT_THEIR_FAULT}")
     monkeypatch.setattr(kernel, "_decide", lambda name, case: failed)
