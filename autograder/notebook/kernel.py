@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import IO, Any
@@ -339,6 +339,16 @@ _has_shown_practice = False
 has_points = True  # a verdict: not that on an answer which a page has from another person
 _passed: dict[str, Callable | None] = {}  # the checks that have passed in this kernel, and the function that did
 _failed: dict[str, Callable | None] = {}  # and those that have failed
+_passed_too: list[str] = []  # the checks that a page counts again if the one that runs passes
+
+
+def count_alone(passed: Iterable[str], too: Iterable[str]) -> None:
+    """Count the checks that a page has as passed, and no others. `too` count with the next check if it passes."""
+    _passed.clear()
+    _passed_too[:] = too
+    for check in passed:
+        with contextlib.suppress(LookupError, ImportError):  # of another version of the course
+            count_as_passed(check)
 
 
 def count_as_passed(check: str) -> None:
@@ -357,7 +367,8 @@ def _standing(verdict: Verdict) -> list:
 
     name = verdict.check
     if verdict.passed:
-        count_as_passed(name)
+        for check in (name, *_passed_too):
+            count_as_passed(check)
     else:
         _passed.pop(name, None)
         _failed[name] = _function(name)

@@ -17,7 +17,7 @@ import time
 import traceback
 import zipfile
 from collections.abc import Callable, Iterable
-from contextlib import redirect_stderr, redirect_stdout, suppress
+from contextlib import redirect_stderr, redirect_stdout
 from importlib.machinery import ModuleSpec
 from importlib.util import MAGIC_NUMBER, find_spec
 from pathlib import Path
@@ -57,17 +57,19 @@ class Tab:
         vars(shown).update(display=self.display)
         sys.modules |= {"IPython": shell, "IPython.display": shown}
 
-    def run(self, name: str, source: str, exercise: str = "", passed: Iterable[str] | None = ()) -> bool:
+    def run(
+        self, name: str, source: str, exercise: str = "", passed: Iterable[str] | None = (), too: Iterable[str] = ()
+    ) -> bool:
         """Run a cell, and show the value of its last line. Returns whether it has ended without an error.
 
         The cell of an `exercise` first takes the function of an earlier run out, so that a check decides about this text. `passed`
-        are the checks that have passed with the functions of now: the page knows this from one visit to the next. With None, the
-        answer is not the reader's, and its verdict has no points.
+        are the checks that have passed with the functions of now: the page knows this from one visit to the next. `too` are the
+        milestones that count again if the check of this cell passes. With None, the answer is not the reader's, and its verdict has
+        no points.
         """
         kernel.has_points = passed is not None
-        for check in passed or ():
-            with suppress(LookupError, ImportError):  # of another version of the course
-                kernel.count_as_passed(check)
+        if passed is not None:
+            kernel.count_alone(passed, too)
         sys.modules["__main__"] = self.namespace  # a page may have several, each with names of its own
         if exercise:
             unplug(function_of(exercise))

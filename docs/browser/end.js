@@ -1,7 +1,7 @@
 // The end of a lab: its points, the time, the pieces that are now the reader's, a picture of them to post, and the next lab.
 //
-// `finished` is kept with the answers, {points, seconds, on}, when the checks that this page can run have all passed. (There are no
-// seconds if all passed elsewhere, in a reading.) The time is kept apart: it runs from the first press to the end, while the page is in front, and up to `IDLE` seconds after a key, a click or a scroll.
+// `ended` is kept with the answers, {points, seconds, on}, when the checks that this page can run have all passed. (There are no
+// seconds if all passed elsewhere, in a reading.) It is `finished` while they do: another answer may fail. The time is kept apart: it runs from the first press to the end, while the page is in front, and up to `IDLE` seconds after a key, a click or a scroll.
 
 {
   const IDLE = 120, STEP = 5; // seconds
@@ -28,7 +28,7 @@
     },
     count() {
       const isInUse = document.visibilityState === "visible" && performance.now() - this.acted < 1000 * IDLE;
-      if (isInUse && !kept.finished && this.seconds !== null) localStorage.setItem(this.key, +this.seconds + STEP);
+      if (isInUse && !kept.ended && this.seconds !== null) localStorage.setItem(this.key, +this.seconds + STEP);
     },
   };
 
@@ -179,7 +179,7 @@
   function finish(cell) {
     if (kept.finished || !reach || earned() < reach) return false;
     const on = new Date().toLocaleDateString(document.documentElement.lang, { dateStyle: "long" });
-    kept.finished = { points: reach, seconds: time.seconds && +time.seconds, on };
+    kept.ended = { points: reach, seconds: time.seconds && +time.seconds, on };
     place();
     kept.write();
     const link = make("a", { href: "#finished", text: words("{}: finished", page.title) });

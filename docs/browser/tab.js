@@ -60,7 +60,7 @@ class Kept {
   works = true;
   answers = {}; // by cell, what differs from the page's own text
   passed = {}; // by check, the text of the exercise that passed it; by milestone, the reader's pieces that it passed with
-  finished = undefined; // of a lab all of whose checks here have passed: see end.js
+  ended = undefined; // of a lab all of whose checks here passed once: see end.js
 
   // `points` gives {points, of}, for the links to a lab.
   constructor(key, points) {
@@ -70,10 +70,16 @@ class Kept {
 
   read() {
     try {
-      Object.assign(this, { finished: undefined }, JSON.parse(localStorage.getItem(this.key) ?? "{}"));
+      const { answers = {}, passed = {}, finished, ended = finished } = JSON.parse(localStorage.getItem(this.key) ?? "{}");
+      Object.assign(this, { answers, passed, ended });
     } catch {
       this.works = false;
     }
+  }
+
+  // The end of a lab that still has all the points of its end.
+  get finished() {
+    return this.ended && this.counted().points >= this.ended.points ? this.ended : undefined;
   }
 
   // Take what another tab of this page has written.
@@ -86,8 +92,8 @@ class Kept {
 
   write() {
     try {
-      const counted = this.counted();
-      localStorage.setItem(this.key, JSON.stringify({ answers: this.answers, passed: this.passed, finished: this.finished, ...counted }));
+      const { answers, passed, ended, finished } = this;
+      localStorage.setItem(this.key, JSON.stringify({ answers, passed, ended, finished, ...this.counted() }));
       this.works = true;
       dispatchEvent(new Event("rushlight:kept"));
     } catch {
@@ -106,8 +112,8 @@ function pointsOf(lab, { points, of }) {
   return { points: found.reduce((sum, check) => sum + points[check], 0), of };
 }
 
-// The checks that have passed, with the reader's texts of now. Of cells that are not on this page, what their own page has kept.
-const passedIn = ({ passed }) => Object.keys(passed).filter((check) => cells.filter((cell) => cell.check === check).every(passes));
+// The checks that hold, or would if the check `given` passed.
+const passedIn = (store, given) => Object.keys(store.passed).filter((check) => holds(check, store, given));
 
 // Python --------------------------------------------------------------------------------------------------------------
 
@@ -172,9 +178,10 @@ const python = {
         resolve(ok);
       };
       this.waiting = { number, show, finish, within };
-      const counted = cell.kind === "check" && !page.next ? passedIn(cell.kept) : []; // so that both count the same points
-      const passed = cell.kind === "check" && isLent(cell) ? undefined : counted;
-      this.worker.postMessage({ run: { number, name: cell.name, source: text, passed, exercise: cell.kind === "exercise" ? cell.exercise : "", apart: cell.lab } });
+      const isCounted = cell.kept && !page.next; // so that both count the same points
+      const passed = cell.kind === "check" && isLent(cell) ? undefined : isCounted ? passedIn(cell.kept) : [];
+      const too = isCounted && passed ? passedIn(cell.kept, cell.check).filter((check) => !passed.includes(check)) : [];
+      this.worker.postMessage({ run: { number, name: cell.name, source: text, passed, too, exercise: cell.kind === "exercise" ? cell.exercise : "", apart: cell.lab } });
     });
   },
 
@@ -225,7 +232,7 @@ class Cell {
   // What a check decides about: the text of its exercise, or of a milestone, the names of the reader's pieces.
   get subject() {
     if (this.kind !== "check") return undefined;
-    return this.exercise ? this.exercise.text : pieces().filter(isOwn).map(({ exercise }) => exercise).join(" ");
+    return this.exercise ? this.exercise.text : pieces().filter((piece) => isOwn(piece)).map(({ exercise }) => exercise).join(" ");
   }
 
   get kept() {
@@ -701,13 +708,25 @@ const bar = {
   },
 };
 
-// Whether a check has passed, with the reader's text of now, or with pieces that still pass.
-const passes = ({ kept: { passed }, check, exercise }) =>
-  check in passed && (exercise ? passed[check] === exercise.mine : passed[check].split(" ").every((name) => isOwn({ exercise: name })));
+// Whether a check has passed, with the reader's text of now, and a milestone with pieces that still pass. `given` counts as one that has.
+// Of an exercise that is not on this page, its own page's text counts.
+function holds(check, store, given) {
+  if (check === given) return true;
+  const passed = store.passed[check];
+  if (passed === undefined) return false;
+  if (check.startsWith("together.")) return passed.split(" ").every((name) => !name || isOwn({ exercise: name, kept: store }, given));
+  return cells.filter((cell) => cell.check === check).every(({ exercise }) => passed === exercise?.mine);
+}
+
+const passes = ({ kept: store, check }) => holds(check, store);
 
 // The pieces that a milestone should have of the reader: those of the core, and further ones that are written.
 const pieces = () => cells.filter(({ piece, further, mine, own, checked }) => piece && checked && !checked.lacks && (!further || mine !== own));
-const isOwn = ({ exercise }) => cells.every((cell) => cell.of !== exercise || cell.lacks || passes(cell));
+function isOwn({ exercise, kept: store }, given) {
+  const checks = cells.filter(({ of, lacks }) => of === exercise && !lacks).map(({ check }) => check);
+  return (checks.length ? checks : [exercise]).every((check) => holds(check, store, given));
+}
+
 const counted = (names) => [pieces().filter(({ exercise }) => names.split(" ").includes(exercise)).length, pieces().length];
 
 // The points of the checks that have passed.
@@ -754,7 +773,7 @@ async function upload(input) {
 function forget() {
   if (!confirm(words("Delete your answers to this lab in this browser? A downloaded notebook stays."))) return;
   kept.passed = {};
-  kept.finished = undefined;
+  kept.ended = undefined;
   if (kept.works) localStorage.removeItem(`${kept.key} time`); // of end.js
   for (const cell of cells) {
     if (cell.kind === "check" && !cell.lacks) cell.clear(), cell.settle();

@@ -1,8 +1,8 @@
 // The Python of a page: a worker that loads Pyodide and rushlight when it is first asked, and runs cells.
 //
-// Messages to it: {start: {labs, gpt, version}}, the labs as [name, notebook], and {run: {number, name, source, exercise, passed, given,
-// apart}}. A cell finds `given`, if there is one, as a variable. `passed` are the checks whose pieces are plugged in, or nothing
-// if the answer is another person's.
+// Messages to it: {start: {labs, gpt, version}}, the labs as [name, notebook], and {run: {number, name, source, exercise, passed, too,
+// given, apart}}. A cell finds `given`, if there is one, as a variable. `passed` are the checks that count, or nothing if the
+// answer is another person's, and `too` those that count again if the check that runs passes.
 // Cells with the same `apart` have names of their own.
 // Messages from it: {loading: what} before each part that is loaded, {fetched: bytes} so far, {ready}, {number, output} for each
 // output of a cell, {number, done: ok} at its end, and {failed: message} if the parts cannot be loaded.
@@ -126,7 +126,7 @@ async function run(cell) {
   if (cell.given) tab.namespace.given = python.toPy(cell.given);
   if (cell.apart) apart[cell.apart] ??= python.pyimport("autograder.notebook.tab").Tab(python.globals.get("show"));
   const here = cell.apart ? apart[cell.apart] : tab;
-  const ok = here.run(cell.name, cell.source, cell.exercise, cell.passed);
+  const ok = here.run(cell.name, cell.source, cell.exercise, cell.passed, cell.too);
   self.postMessage({ number, done: ok });
   if (keep && self.caches) {
     const now = keep;

@@ -65,6 +65,47 @@ def test_the_last_check_of_a_lab_brings_its_end_and_a_picture_which_are_there_ag
     assert not lab.locator("#finished").count()
 
 
+FINISH_WITH_PIECES = """() => {
+    for (const cell of cells.filter(({ kind, checked }) => kind === "exercise" && checked && !checked.lacks)) {
+        const name = cell.exercise.split(".").at(-1);
+        const own = `type(f)(f.__code__, f.__globals__, "${name}", f.__defaults__)`;
+        cell.change(`f = rl.strided.${name}\\nexercise(rl.strided)(${own})\\n`);
+    }
+    const checks = cells.filter(({ kind, lacks }) => kind === "check" && !lacks);
+    for (const { exercise, check } of checks) if (exercise) kept.passed[check] = exercise.text;
+    for (const { exercise, check, subject } of checks) if (!exercise) kept.passed[check] = subject;
+    kept.write();
+    dispatchEvent(new CustomEvent("rushlight:judged", { detail: checks.at(-1) }));
+}"""
+
+
+@pytest.mark.sweep
+def test_a_lab_with_an_answer_that_fails_again_is_not_finished_and_a_verdict_counts_as_the_bar_does(lab):
+    lab.evaluate(FINISH_WITH_PIECES)
+    whole, place = tally(lab), lab.locator(".md-nav__link--active .kept").first
+
+    def is_finished():
+        assert tally(lab).partition(" ")[0] == place.text_content().partition("/")[0].removeprefix("✓ ")
+        shown = {
+            lab.get_by_role("link", name="Finished", exact=True).is_visible(),
+            lab.locator("#finished").is_visible(),
+        }
+        return *shown, place.text_content().startswith("✓"), "finished" in kept(lab)
+
+    assert is_finished() == (True, True, True)
+    press(lab, STRIDES)
+    assert whole in card(lab, STRIDES)
+    for reload in (False, True):
+        answer(lab, STRIDES, WRONG)
+        press(lab, STRIDES)
+        assert tally(lab) != whole and tally(lab) in card(lab, STRIDES) and is_finished() == (False, False, False)
+        if reload:
+            lab.reload()
+        answer(lab, STRIDES, RIGHT)
+        press(lab, STRIDES)
+        assert tally(lab) == whole and whole in card(lab, STRIDES) and is_finished() == (True, True, True)
+
+
 @pytest.mark.sweep
 def test_on_a_path_the_next_lab_is_that_of_the_path(lab, below):
     labs = [["01a Views", LAB], ["02a Keys", "phases/02_dispatcher/02a_keys.html"]]

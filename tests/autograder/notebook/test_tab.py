@@ -112,8 +112,10 @@ def test_a_check_shows_its_card_and_a_piece_that_has_passed_counts_in_another_ta
     assert not page.run("check", f"check({OFFSET!r})", passed=[STRIDES])
     assert kernel._still_passes(STRIDES) and f"1 of {EXERCISES} exercises" in shown[0]["data"]["text/html"]
     shown.clear()
-    assert page.run("check", f"check({STRIDES!r})")
+    assert page.run("check", f"check({STRIDES!r})", passed=[], too=["together.strided_views"])
     (card,) = shown
+    assert kernel._still_passes("together.strided_views")
+    assert page.run("another", "", passed=[STRIDES]) and not kernel._still_passes("together.strided_views")
     assert "cases agree with torch" in card["data"]["text/plain"]
     assert "practice" not in card["data"]["text/plain"]  # the first verdict has said it
     assert f"1 of {EXERCISES} exercises" in card["data"]["text/html"]
