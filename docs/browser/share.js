@@ -51,16 +51,18 @@ const share = (() => {
 
   // The buttons below the verdict of a check.
   function buttons(cell) {
+    const { lab = page.lab } = cell, { number, notebook } = page.labs?.[lab] ?? page;
+    const address = new URL(notebook.replace(/ipynb$/, "html"), document.baseURI).href;
     const place = make("span", { role: "status" });
     const asText = words("Copy as text");
     const link = async () => {
-      const answer = await packed({ lab: page.lab, exercise: cell.of, answer: cell.judged });
+      const answer = await packed({ lab, exercise: cell.of, answer: cell.judged });
       if (answer.length > LONGEST) place.textContent = words("This answer is too long for a link. Use {}.", asText);
-      else await copy(`${location.href.split("#")[0]}#a=${answer}`, words("Copied. The link has this answer in it, and nothing else of yours."), place);
+      else await copy(`${address}#a=${answer}`, words("Copied. The link has this answer in it, and nothing else of yours."), place);
     };
     const text = () => {
-      const where = `${location.href.split("#")[0]}#${cell.exercise.block.id}`;
-      const head = words("Lab {0}, exercise {1}", page.number, "`" + cell.of + "`"); // Babel reads no template within a template
+      const where = `${address}#${cell.exercise.block.id}`;
+      const head = words("Lab {0}, exercise {1}", number, "`" + cell.of + "`"); // Babel reads no template within a template
       const parts = [`${head}\n${where}`, fenced(cell.said ?? `✓ ${cell.check}`, "text"), fenced(cell.judged, "python")];
       return copy(parts.join("\n\n"), words("Copied."), place);
     };

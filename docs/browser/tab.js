@@ -3,10 +3,10 @@
 // The page has its cells as blocks with `data-cell`, and a script of JSON, `#tab`, with what a block does not say: {base, lab, number,
 // notebook, points, bytes, before, cells: {id: {kind, binds, check, points}}}. `bytes` is what is loaded at the first press, and `before` is
 // run first in each Python. `after` is the next lab. A reading has exercises of labs, whose answers are those of the labs' own pages: such
-// a cell names its `lab`, and `labs` has for each {imports, points, of}. `next` is the cell of a lab that takes over the answer of a
-// page with one exercise, home. The kinds are exercise, check, plain, drawing, written (an answer in words), and torch, which does not
-// run here: a part of it may, for the cells below. Nothing is loaded before the first press. Answers stay in this browser's storage, by
-// lab.
+// a cell names its `lab`, and `labs` has for each {imports, number, notebook, points, of}. `next` is the cell of a lab that takes over the
+// answer of a page with one exercise, home. The kinds are exercise, check, plain, drawing, written (an answer in words), and torch, which
+// does not run here: a part of it may, for the cells below. Nothing is loaded before the first press. Answers stay in this browser's
+// storage, by lab.
 
 const page = JSON.parse(document.getElementById("tab").textContent);
 const base = new URL(page.base, document.baseURI);
@@ -434,7 +434,7 @@ class Cell {
     const head = words("your code does not run: {}", error);
     this.judged = text;
     this.said = [`✗ ${this.check}: ${head}`, ...raised.traceback].join("\n");
-    this.outputs.append(make("div", { class: "rich failed" }, make("b", { text: "✗" }), ` ${this.check}: ${head}`), ...outputs.querySelectorAll(".output"), ...(page.notebook ? onward(this) : []));
+    this.outputs.append(make("div", { class: "rich failed" }, make("b", { text: "✗" }), ` ${this.check}: ${head}`), ...outputs.querySelectorAll(".output"), ...(page.next ? [] : onward(this)));
   }
 
   show(output) {
@@ -528,7 +528,7 @@ async function press(cell) {
         cell.kept.write();
       }
       if (ok && page.next) carryOver(cell.check, text);
-      if (ok || page.notebook) cell.outputs.append(...onward(cell));
+      if (ok || !page.next) cell.outputs.append(...onward(cell));
       dispatchEvent(new CustomEvent("rushlight:judged", { detail: cell }));
     }
     if (cell.lab) await python.run({ kind: "plain", name: "after", lab: cell.lab }, TAKE_OUT.replace("{}", cell.of ?? cell.exercise), () => {});
@@ -596,7 +596,7 @@ function carryOver(check, text) {
 // What follows a verdict: on home the way on, and in a lab how to show it to others, or the piece that a milestone lacks.
 const onward = (cell) => {
   if (page.next) return [make("p", {}, make("a", { href: page.next.link, text: page.next.said }))];
-  if (!page.notebook) return [];
+  if (!page.notebook && !cell.lab) return [];
   if (cell.exercise) return [share.buttons(cell)];
   const lacking = pieces().find((piece) => !isOwn(piece));
   return lacking ? [make("p", {}, make("a", { href: `#${lacking.block.id}`, text: words("Go to {}", lacking.exercise.split(".").at(-1)) }))] : [];

@@ -211,16 +211,15 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     about = _about(page, config) if config.extra["browser"] else {}
     if not about:
         return EXERCISE.sub("", markdown).replace(BAR, "")
-    markdown = EXERCISE.sub(partial(_here, about, config), markdown)
+    markdown = EXERCISE.sub(partial(_here, about, page, config), markdown)
     unseen = [id for id in about["cells"] if f'data-cell="{id}"' not in markdown and "own" in about["cells"][id]]
     blocks = (f'<div data-cell="{id}" hidden><pre><code></code></pre></div>' for id in unseen)
     markdown = "\n\n".join([*blocks, markdown])
     if "notebook" in about:
         here = HERE.format(ceil(config.extra["bytes"] / 1e6))
         markdown = for_page(markdown).replace(BAR, f"{here}\n\n{BAR}")
-    return markdown + _script(
-        "tab", about, page, config, *(["share", "tab", "end"] if "notebook" in about else ["tab"])
-    )
+    scripts = ["share", "tab", "end"] if "notebook" in about else ["share", "tab"] if "labs" in about else ["tab"]
+    return markdown + _script("tab", about, page, config, *scripts)
 
 
 def for_page(markdown: str) -> str:
@@ -299,18 +298,19 @@ def _stages(config: MkDocsConfig) -> dict[str, list[str]]:
     return stages
 
 
-def _here(about: dict, config: MkDocsConfig, mark: re.Match) -> str:
+def _here(about: dict, page: Page, config: MkDocsConfig, mark: re.Match) -> str:
     """An exercise of a lab in a reading, folded, where the reading first names it. What the script must know goes into `about`."""
     from docs.programs.hooks.notebooks import code  # which imports this module
 
-    path = next(lab.path for phase in config.extra["phases"] for lab in phase.labs if lab.path.stem == mark[1])
-    nb, known, of_lab = _read_once(path, path.stat().st_mtime_ns)
+    lab = next(lab for phase in config.extra["phases"] for lab in phase.labs if lab.path.stem == mark[1])
+    nb, known, of_lab = _read_once(lab.path, lab.path.stat().st_mtime_ns)
     told = {id: each for id, each in known.items() if mark[2] in (each.get("exercise"), each.get("of"))}
     checks = [each for each in told.values() if "of" in each]
     if about["cells"].keys() & told.keys() or all("lacks" in each or find(each["check"]).prediction for each in checks):
         return ""  # it is above, or does not run here, or its programs are in the lab
     about["cells"] |= {id: each | {"lab": mark[1]} for id, each in told.items()}
-    about.setdefault("labs", {})[mark[1]] = of_lab
+    notebook = get_relative_url(lab.page.removesuffix(".md") + ".ipynb", page.url)
+    about.setdefault("labs", {})[mark[1]] = of_lab | {"number": number_of(mark[1]), "notebook": notebook}
     about |= {"gpt": True} if mark[1][:2] == MINIGPT else {}
     blocks = "\n\n".join(code(cell) for cell in nb.cells if cell.id in told)
     said = words("Do it here: {}").format(f"<code>{mark[2].rpartition('.')[2]}</code>")
