@@ -3,8 +3,20 @@
 {
   const form = document.querySelector("form.names"), field = form.querySelector("input"), said = form.querySelector("output");
   const all = JSON.parse(document.getElementById("names")?.textContent ?? "null"); // for each page, its names
-  const wanted = () => field.value.trim().toLowerCase().split(/\s+/).filter(Boolean);
+  const wanted = () => field.value.trim().split(/\s+/).filter(Boolean);
   const count = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
+
+  // What is typed may be a name as code has it. `nn.Linear` is a name, `Linear`, and what stands before it. A namespace that has all is left out.
+  const typed = (word) => {
+    const parts = word.split(".").filter(Boolean), rest = /^(torch|rl|rushlight)$/i.test(parts[0]) && parts[1] ? parts.slice(1) : parts;
+    return { whole: rest.join("."), last: rest.at(-1) ?? "", before: rest.slice(0, -1).map((part) => (part === "F" ? "functional" : part.toLowerCase())) };
+  };
+
+  // How well a name fits: as it is typed, but for its case, by its beginning, or by a part of it.
+  const fit = (name, part) => {
+    const [known, given] = [name.toLowerCase(), part.toLowerCase()];
+    return name === part ? 0 : known === given ? 1 : known.startsWith(given) ? 2 : known.includes(given) ? 3 : Infinity;
+  };
 
   // A name with what the page says of it, and the headings of the file above.
   function ofPage() {
@@ -14,11 +26,13 @@
       const next = heads[i + 1], parts = [head];
       while (parts.at(-1).nextElementSibling && parts.at(-1).nextElementSibling !== next) parts.push(parts.at(-1).nextElementSibling);
       const above = heads.slice(0, i).findLast((each) => level(each) < level(head));
-      return { name: head.querySelector("code") && head.id.toLowerCase(), head, above, parts };
+      return { name: head.querySelector("code") && head.id, head, above, parts };
     });
     const named = entries.filter(({ name }) => name);
+    const having = (part) => named.filter(({ name }) => fit(name, part) < Infinity);
     return () => {
-      const fits = new Set(named.filter(({ name }) => wanted().every((word) => name.includes(word))));
+      const each = wanted().map(typed).map(({ whole, last }) => (having(whole).length ? having(whole) : having(last)));
+      const fits = new Set(named.filter((entry) => each.every((found) => found.includes(entry))));
       const heading = new Set([...fits].map(({ above }) => above));
       for (const entry of entries)
         for (const part of entry.parts) part.hidden = wanted().length && !fits.has(entry) && !heading.has(entry.head);
@@ -26,35 +40,53 @@
     };
   }
 
-  // A module of the overview, with those of its names that contain what is typed. A word with a dot is looked for in the whole name.
+  // The modules of the overview that have what is typed, each with its names that have it, those that fit best first.
   function ofAll() {
     const modules = [...document.querySelectorAll("article dt")].map((term) => {
-      const link = term.querySelector("a"), list = document.createElement("dd"), module = link.textContent;
-      list.className = "found";
-      term.nextElementSibling.after(list);
-      const names = (all[link.getAttribute("href")] ?? "").split(" ").filter(Boolean);
-      return { parts: [term, term.nextElementSibling, list], list, link, module: module.toLowerCase(), names: names.map((id) => [id, id.replace(/^op_/, "").replace("-", ".")]) };
+      const link = term.querySelector("a"), module = link.textContent;
+      const names = (all[link.getAttribute("href")] ?? "").split(" ").filter(Boolean).map((id) => {
+        const name = id.replace(/^op_/, "").replace("-", "."), parts = name.split(".");
+        return { id, name, own: id.startsWith("op_") ? parts[0] : parts.at(-1), within: `${module}.${name}`.toLowerCase().split(".") };
+      });
+      return { term, said: term.nextElementSibling, href: link.href, module, names };
     });
     const total = modules.reduce((sum, { names }) => sum + names.length, 0);
-    const heads = [...document.querySelectorAll("article h2")];
+    const whole = [...form.parentElement.children].slice([...form.parentElement.children].indexOf(form) + 1).filter((each) => each.matches("h2, dl"));
+    const results = document.createElement("dl");
+    form.after(results);
+
+    // What stands before the name counts only where it leaves a name that fits as well.
+    function found({ whole, last, before }) {
+      const at = new Map();
+      for (const { names } of modules)
+        for (const each of names) {
+          const best = Math.min(fit(each.own, last), fit(each.name, whole));
+          if (best < Infinity) at.set(each, best);
+        }
+      const near = [...at].filter(([{ within }]) => before.every((part) => within.slice(0, -1).some((each) => each.startsWith(part))));
+      const least = (entries) => Math.min(...entries.map(([, best]) => best));
+      return near.length && Math.max(1, least([...at])) >= least(near) ? new Map(near) : at;
+    }
+
     return () => {
-      const words = wanted();
-      let found = 0, shown = 0;
-      for (const { parts, list, link, module, names } of modules) {
-        const fits = names.filter(([, name]) => words.length && words.every((word) => (word.includes(".") ? `${module}.${name}` : name).toLowerCase().includes(word)));
-        const visible = !words.length || fits.length || words.every((word) => module.includes(word));
-        found += fits.length;
-        shown += visible ? 1 : 0;
-        for (const part of parts) part.hidden = !visible;
-        list.hidden = !fits.length;
-        list.replaceChildren(...fits.flatMap(([id, name]) => [Object.assign(document.createElement("a"), { href: `${link.href}#${id}`, innerHTML: `<code>${name}</code>` }), " "]));
-      }
-      for (const [i, head] of heads.entries()) {
-        let next = head.nextElementSibling, some = false;
-        for (; next && next !== heads[i + 1]; next = next.nextElementSibling) some ||= !!next.querySelector("dt:not([hidden])");
-        head.hidden = !some;
-      }
-      return shown && `${found} of ${count(total, "name")}, ${count(shown, "module")}`;
+      const words = wanted().map(typed), each = words.map(found);
+      const rows = modules.map(({ names, module, ...row }) => {
+        const fits = names.filter((name) => each.every((at) => at.has(name))).map((name) => [Math.max(...each.map((at) => at.get(name))), name]);
+        fits.sort(([one], [other]) => one - other);
+        const itself = Math.max(...words.map(({ whole }) => (module.endsWith(`.${whole}`) ? 0 : fit(module, whole))));
+        return { ...row, fits, best: Math.min(itself, ...fits.map(([best]) => best)) };
+      });
+      const shown = rows.filter(({ best }) => words.length && best < Infinity).sort((one, other) => one.best - other.best);
+      for (const part of whole) part.hidden = words.length;
+      results.replaceChildren(
+        ...shown.flatMap(({ term, said, href, fits }) => {
+          const list = Object.assign(document.createElement("dd"), { className: "found", hidden: !fits.length });
+          list.append(...fits.flatMap(([, { id, name }]) => [Object.assign(document.createElement("a"), { href: `${href}#${id}`, innerHTML: `<code>${name}</code>` }), " "]));
+          return [term.cloneNode(true), said.cloneNode(true), list];
+        }),
+      );
+      const names = shown.reduce((sum, { fits }) => sum + fits.length, 0);
+      return shown.length && `${names} of ${count(total, "name")}, ${count(shown.length, "module")}`;
     };
   }
 
@@ -65,13 +97,18 @@
     said.textContent = wanted().length ? fits || missed() : "";
   };
 
-  form.addEventListener("input", show);
+  // The address keeps what is typed, for the way back from a result.
+  form.addEventListener("input", () => {
+    const query = new URLSearchParams(field.value && { name: field.value });
+    history.replaceState(history.state, "", `${location.pathname}${`${query}` && `?${query}`}${location.hash}`);
+    show();
+  });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    const links = [...document.querySelectorAll("article dd.found a")];
-    const exact = links.find((link) => link.textContent.toLowerCase() === field.value.trim().toLowerCase());
-    if (all && links.length) location.assign((exact ?? links[0]).href);
+    const [first] = document.querySelectorAll("article dd.found a");
+    if (all && first) location.assign(first.href);
   });
   addEventListener("hashchange", () => ((field.value = ""), show(), document.getElementById(location.hash.slice(1))?.scrollIntoView()));
-  if (field.value) show(); // that the browser kept
+  field.value = new URLSearchParams(location.search).get("name") ?? field.value; // or what the browser kept
+  if (field.value) show();
 }

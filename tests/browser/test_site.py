@@ -488,6 +488,24 @@ def test_the_overview_of_the_api_finds_the_names_of_all_pages_and_enter_leads_to
     assert page.locator("dd.found a:visible").all_inner_texts() == ["element_offset"]
     field.press("Enter")
     page.wait_for_url("**/api/aten/strided.html#element_offset")
+    page.go_back()
+    assert field.input_value() == "strided.elem" and page.locator("dt:visible").all_inner_texts() == ["aten.strided"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "module", "name"),
+    [
+        ("torch.add", "operators", "add.Tensor"),
+        ("torch.Tensor", "aten.strided", "Tensor"),
+        ("Tensor.view", "operators", "view"),
+        ("rl.contiguous_strides", "aten.strided", "contiguous_strides"),
+    ],
+)
+def test_a_name_of_the_api_is_found_as_code_has_it_and_comes_first(page, served, typed, module, name):
+    page.goto(f"{served}/api/index.html")
+    page.get_by_role("searchbox", name="Name").fill(typed)
+    assert page.locator("dt:visible").first.inner_text() == module
+    assert page.locator("dd.found a:visible").first.inner_text() == name
 
 
 def test_a_cell_of_the_storage_is_dragged_and_the_text_below_follows(page, served):
