@@ -3,15 +3,19 @@
   const KEY = "rushlight/placement";
   const asked = [...document.querySelectorAll("article details")].map((details) => {
     const phase = details.querySelector('a[href*="phases/"]');
-    return { details, printed: details.querySelector("pre").textContent, link: phase.href, phase: phase.href.match(/phases\/(\d\d)/)[1] };
+    const heading = [...document.querySelectorAll("article h2[id]")].findLast((each) => each.compareDocumentPosition(details) & Node.DOCUMENT_POSITION_FOLLOWING);
+    return { details, heading, printed: details.querySelector("pre").textContent, link: phase.href, phase: phase.href.match(/phases\/(\d\d)/)[1] };
   });
   const place = document.querySelector("[data-score]");
   const far = document.querySelector("[data-so-far]"); // stays in sight
   const TRIES = 2;
   let given = {}; // by the number of the prediction, its tries
 
-  // What is compared: the words and the numbers, as numbers, without brackets, commas and the name of the module.
-  const atoms = (text) => (text.toLowerCase().replaceAll("torch.", "").match(/[\w.+-]+/g) ?? []).map((atom) => (isNaN(atom) ? atom : +atom)).join(" ");
+  // What is compared: the words and the numbers, as numbers, without brackets, commas, articles, the name of the module, and what an error says.
+  const atoms = (text) => {
+    const plain = text.toLowerCase().replaceAll("torch.", "").replace(/\w*error\b(:.*)?/g, "error");
+    return (plain.match(/[\w.+-]+/g) ?? []).filter((word) => !/^(an?|the)$/.test(word)).map((word) => (isNaN(word) ? word : +word)).join(" ");
+  };
 
   try {
     given = JSON.parse(localStorage.getItem(KEY) ?? "{}");
@@ -29,6 +33,7 @@
   }
 
   const isRight = (number) => given[number].some((text) => atoms(text) === atoms(asked[number].printed));
+  const isShort = (number, text) => `${atoms(asked[number].printed)} `.startsWith(`${atoms(text)} `) && atoms(text) !== atoms(asked[number].printed);
   const isDone = (number) => number in given && (isRight(number) || given[number].length >= TRIES);
 
   function form(number) {
@@ -41,6 +46,8 @@
       event.preventDefault();
       const text = made.querySelector("textarea").value;
       if (!text.trim()) return void (made.querySelector("output").textContent = words("Write down what it prints."));
+      const lines = (all) => all.trim().split("\n").length, fewer = lines(text) < lines(asked[number].printed);
+      if (isShort(number, text)) return void verdict(made, fewer ? words("✗ Right so far, lines are missing.") : words("✗ Right so far, values are missing."));
       given[number] = [...(given[number] ?? []), text];
       keep();
       show();
@@ -56,6 +63,13 @@
     return made;
   }
 
+  // The mark has the colours of the verdict of a check.
+  function verdict(made, text = "") {
+    made.classList.toggle("passed", text.startsWith("✓"));
+    made.classList.toggle("failed", text.startsWith("✗"));
+    made.querySelector("output").replaceChildren(...(text ? [Object.assign(document.createElement("b"), { textContent: text[0] }), text.slice(1)] : []));
+  }
+
   const forms = asked.map((_, number) => form(number));
 
   function show() {
@@ -66,12 +80,22 @@
       text.readOnly = done;
       made.querySelector("button").hidden = done;
       const wrong = done ? words("✗ torch prints something else.") : words("✗ torch prints something else. Try once more, or open the answer.");
-      made.querySelector("output").textContent = tried ? (isRight(number) ? words("✓ That is what torch prints.") : wrong) : "";
+      verdict(made, tried && (isRight(number) ? words("✓ That is what torch prints.") : wrong));
       if (done) asked[number].details.open = true;
     });
     const numbers = Object.keys(given).map(Number).filter(isDone);
     far.textContent = words("{0} of {1} done, {2} right", numbers.length, asked.length, numbers.filter(isRight).length);
-    place.replaceChildren(...(numbers.length ? score(numbers) : []));
+    const whole = numbers.length === asked.length;
+    if (whole) far.append(" · ", Object.assign(document.createElement("a"), { href: "#result", textContent: words("The result") }));
+    place.replaceChildren(...(whole ? score(numbers) : numbers.length ? open(numbers) : []));
+  }
+
+  // The predictions that are open, each a link.
+  function open(numbers) {
+    const line = document.createElement("p");
+    const links = asked.flatMap(({ heading }, number) => (numbers.includes(number) ? [] : [Object.assign(document.createElement("a"), { href: `#${heading.id}`, textContent: number + 1 })]));
+    line.append(`${words("Open predictions:")} `, ...links.flatMap((link, i) => (i ? [", ", link] : [link])));
+    return [line];
   }
 
   // The line that can be passed on, with what comes next.
@@ -82,14 +106,17 @@
     const line = document.createElement("p"), next = document.createElement("p"), buttons = document.createElement("p");
     line.innerHTML = `<b>${places ? words("{0}. Wrong: {1}", right, places) : right}</b>`;
     if (places) next.innerHTML = `<a href="${asked[wrong[0]].link}">${words("Begin with phase {}", asked[wrong[0]].phase)}</a>`;
-    else if (numbers.length === asked.length) next.textContent = words("Phases 08, 09, 11 and 12 have the most for you.");
+    else next.textContent = words("Phases 08, 09, 11 and 12 have the most for you.");
     const button = (text, click) => {
       const made = Object.assign(document.createElement("button"), { type: "button", textContent: text });
       made.addEventListener("click", click);
       buttons.append(made, " ");
     };
     button(words("Copy"), ({ currentTarget }) => {
-      const copied = () => (currentTarget.textContent = words("Copied"));
+      const copied = () => {
+        currentTarget.textContent = words("Copied");
+        setTimeout(() => (currentTarget.textContent = words("Copy")), 2000);
+      };
       navigator.clipboard?.writeText(`${line.textContent} · ${location.href.split("#")[0]}`).then(copied, () => {});
     });
     button(words("Start again"), () => {

@@ -753,6 +753,17 @@ def test_predictions_are_compared_and_counted_and_stay(page, below):
     page.evaluate("localStorage.clear()")
     page.reload()
     printed = page.locator("article details pre").all_text_contents()
+    forms = page.locator("form.predict")
+    for text, said in (
+        ("an error", "✗ Right so far, lines are missing."),
+        ("error\ngradient", "✓ That is what torch prints."),
+    ):
+        forms.nth(4).locator("textarea").fill(text)
+        forms.nth(4).get_by_role("button").click()
+        assert forms.nth(4).locator("output").inner_text() == said
+    assert page.locator("[data-score]").inner_text() == "Open predictions: 1, 2, 3, 4, 6, 7, 8, 9, 10"
+    page.evaluate("localStorage.clear()")
+    page.reload()
     for number, form in enumerate(page.locator("form.predict").all()):
         for text in ["an error"] * 2 if number in (3, 7) else [printed[number].replace(".0", "").replace(", ", " ,")]:
             form.locator("textarea").fill(text)
