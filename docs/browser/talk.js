@@ -125,7 +125,7 @@
 
   async function press(count) {
     if (state.busy) return;
-    if (!asked()) return void (say(`${words("There is no sentence yet.")} ${can()}`), field.focus());
+    if (!asked()) return void (clear(), say(`${words("There is no sentence yet.")} ${can()}`), field.focus());
     Object.assign(state, { busy: true, stopping: false });
     show();
     try {
@@ -157,7 +157,10 @@
       "known = beginning(given['text'])\ntalk = Conversation(**given | {'text': known or given['text']})\n" +
       "display({'application/json': talk.begin() | {'known': known}}, raw=True)";
     state.live = false;
-    state.begun = await python.run(source, given);
+    state.begun = await python.run(source, given).catch((error) => {
+      if (python.worker) clear(); // the sentence is at fault
+      throw error;
+    });
     Object.assign(state, { ...given, text: state.begun.known || given.text, asked: given.text, steps: [], shown: -1, live: true });
     if (state.begun.known) view(state.begun.known);
     show();
@@ -179,6 +182,12 @@
     state.stopping = true;
     if (!python.waiting) return python.end(words("stopped"));
     state.patience = setTimeout(() => python.end(words("stopped, with Python. The next press starts it again.")), PATIENCE * 1000);
+  }
+
+  // Nothing of the sentence before stays with a message about another.
+  function clear() {
+    Object.assign(state, { text: "", begun: null, steps: [], shown: -1, live: false });
+    show();
   }
 
   function startAgain() {
@@ -220,7 +229,7 @@
     const tokens = state.steps.map(({ token }) => token).filter((token) => token.text !== "\n");
     if (begun.textContent !== state.text) begun.textContent = state.text;
     continued.textContent = written(tokens);
-    const prompt = state.begun.tokens.map((token) => make("span", { text: named(token), title: words("token {}", token.id) }));
+    const prompt = (state.begun?.tokens ?? []).map((token) => make("span", { text: named(token), title: words("token {}", token.id) }));
     const chosen = state.steps.map(({ token }, i) =>
       button(named(token), () => ((state.shown = i), show(), boxes.querySelector("[aria-pressed=true]").focus()), {
         "aria-pressed": String(i === state.shown),
@@ -228,7 +237,7 @@
         title: words("token {}", token.id),
       }),
     );
-    boxes.replaceChildren(line(state.begun.lines.tokens), ...prompt, ...chosen);
+    boxes.replaceChildren(...(state.begun ? [line(state.begun.lines.tokens)] : []), ...prompt, ...chosen);
     const step = state.steps[state.shown];
     panels.replaceChildren(...(step ? [nextPanel(step), cachePanel(step), attentionPanel(step)] : []));
     for (const each of panels.querySelectorAll(".attention")) each.scrollLeft = each.scrollWidth; // the newest tokens

@@ -221,7 +221,8 @@ _SMALL += " there allí him her it them"
 def beginning(text: str) -> str:
     """Return the text as the beginning of a sentence that the model knows: a verb in parentheses, when, and who.
 
-    It is the text itself if all its words are of such sentences. Otherwise the verb, its tense and its person are looked for.
+    It is the text itself if all its words are of such sentences, but with a person that the model knows. Otherwise the verb, its
+    tense and its person are looked for.
     Returns "" if the text has no such verb.
 
     >>> beginning("She walked to the city")
@@ -237,11 +238,24 @@ def beginning(text: str) -> str:
         own = {code for code in PRONOUNS if said[1] in {verb for verb, _ in _forms(code).values()}} or {*PRONOUNS}
         spoken = [{code for code in PRONOUNS if word in _markers(code)} for word in words[1:]]
         mixed = not own.intersection(*filter(None, spoken))  # such as a verb of one language and a person of another
-        return text if not mixed and all(word in known or word.startswith(stem) for word in words[1:]) else ""
+        is_read = not mixed and all(word in known or word.startswith(stem) for word in words[1:])
+        return _with_known_person(text, words) if is_read else ""
     for language in sorted(PRONOUNS, key=lambda code: -sum(word in _markers(code) for word in words)):
         if found := _sentence(language, words):
             return found
     return ""
+
+
+def _with_known_person(text: str, words: list[str]) -> str:
+    """The text with a person of the corpus, such as "she" for "he". An "it" beside a person is an object, and stays."""
+    if any(word in _persons() for word in words):
+        return text
+
+    def known(match: re.Match) -> str:
+        word = match[0].lower()
+        return PRONOUNS["en" if word in _markers("en") else "es"][_ALSO[word]]
+
+    return re.sub(rf"\b({'|'.join(_ALSO)})\b", known, text, flags=re.IGNORECASE)
 
 
 def _sentence(language: str, words: list[str]) -> str:
@@ -262,6 +276,11 @@ def _sentence(language: str, words: list[str]) -> str:
     who = persons.get(person, 2)
     auxiliary = {"future": " will", "progressive": f" {BE[who]}"}.get(tense, "") if language == "en" else ""
     return f"({verb}) {TIMES[language][tense]} {PRONOUNS[language][who]}{auxiliary}"
+
+
+@cache
+def _persons() -> set[str]:
+    return {word for names in PRONOUNS.values() for name in names for word in name.lower().split()}
 
 
 @cache

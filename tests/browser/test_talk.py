@@ -73,6 +73,7 @@ def test_verb_tense_and_person_are_chosen_and_home_names_the_pieces_that_take_pa
     text.fill(" ")
     talk.get_by_role("button", name="Complete").click()
     status(talk, "There is no sentence yet. The model puts a verb into its form")
+    assert not talk.locator(".talk section, .talk .boxes *").count()
     for width, height in (390, 660), (1024, 660):
         talk.set_viewport_size({"width": width, "height": height})
         box = talk.locator(".talk .text").bounding_box()
@@ -103,7 +104,7 @@ def test_a_text_is_completed_as_natively_on_a_piece_that_has_passed_and_stops(ta
     assert lines[1].startswith("return scores.argmax().item()") and "choose, line" in lines[1]
     assert lines[2] == "cache.values[:, :, start:stop] = values your append, line 5"
 
-    talk.fill("#talk-text", "she climbed")
+    talk.fill("#talk-text", "(climb) yesterday he")
     talk.get_by_role("button", name="One token").click()
     status(talk, "The model read: (climb) yesterday she.")
     talk.fill("#talk-text", "What is torch?")
@@ -112,6 +113,7 @@ def test_a_text_is_completed_as_natively_on_a_piece_that_has_passed_and_stops(ta
     talk.fill("#talk-text", "🙂" * 40)
     talk.get_by_role("button", name="One token").click()
     status(talk, "This text has 161 tokens, and the model has 64 positions. Shorten the text.")
+    assert not talk.locator(".talk .text").inner_text() and not talk.locator(".talk section, .talk .boxes *").count()
 
     talk.evaluate(LONG)
     talk.fill("#talk-text", "y z")
