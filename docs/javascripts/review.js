@@ -15,9 +15,11 @@ const spaced = (() => {
     return { passed: grade === AGAIN ? 0 : passed + 1, ease, days: next, due: later(today, next) };
   }
 
+  const answeredOn = (cards, day) => Object.keys(cards).filter((name) => later(cards[name].due, -cards[name].days) === day);
+
   // What is left to ask today: first what is due, the longest due first, then what is new, and what was answered AGAIN today.
   function todays(names, cards, today, most) {
-    const answered = new Set(Object.keys(cards).filter((name) => later(cards[name].due, -cards[name].days) === today));
+    const answered = new Set(answeredOn(cards, today));
     const due = names.filter((name) => cards[name]?.due <= today && !answered.has(name));
     due.sort((one, other) => (cards[one].due < cards[other].due ? -1 : cards[one].due > cards[other].due));
     const again = [...answered].filter((name) => cards[name].due === today && names.includes(name));
@@ -62,7 +64,7 @@ const spaced = (() => {
     }
   }
 
-  return { MOST: 5, later, read, scheduled, today, todays, write };
+  return { MOST: 5, answeredOn, later, read, scheduled, today, todays, write };
 })();
 
 // Home: how many are due, or how many new ones there are.
@@ -85,6 +87,7 @@ for (const place of document.querySelectorAll("[data-review]")) {
   const questions = new Map(phases.flatMap((phase) => phase.questions.map((each) => [each.name, each])));
   const grades = [words("again"), words("hard"), words("good"), words("easy")];
   let most = spaced.MOST, name, answered;
+  let choosing; // at the first visit, until the reader begins
 
   const make = (tag, given = {}, ...inside) => {
     const made = Object.assign(document.createElement(tag), given);
@@ -115,7 +118,7 @@ for (const place of document.querySelectorAll("[data-review]")) {
     };
     const all = make("input", { type: "checkbox" });
     choice.replaceChildren(make("summary"), make("label", {}, all, ` ${words("All phases")}`), ...phases.map(of));
-    choice.open ||= !chosen.length;
+    choice.open = choosing = !chosen.length;
     say();
   }
 
@@ -130,15 +133,27 @@ for (const place of document.querySelectorAll("[data-review]")) {
   choice.addEventListener("change", ({ target }) => {
     const [all, ...boxes] = choice.querySelectorAll("input");
     if (target === all) for (const box of boxes) box.checked = all.checked;
-    if (!spaced.read().phases.length) choice.open = false; // on a phone, the question would be below the list
     spaced.write({ phases: boxes.filter((box) => box.checked).map((box) => box.value) });
     say();
     begin();
   });
 
   function begin() {
-    answered = 0;
-    ask();
+    answered = spaced.answeredOn(spaced.read().cards, spaced.today()).length;
+    if (choosing) offer();
+    else ask();
+  }
+
+  // A button that begins, as soon as a phase is chosen.
+  function offer() {
+    const start = button("main", words("Begin"));
+    start.addEventListener("click", () => {
+      choice.open = choosing = false; // on a phone, the question would be below the list
+      ask();
+      question.focus({ preventScroll: true });
+      place.scrollIntoView({ block: "nearest" });
+    });
+    bar.replaceChildren(...(spaced.read().phases.length ? [start] : []));
   }
 
   function ask() {

@@ -96,10 +96,11 @@ def test_five_questions_are_asked_by_keyboard_or_thumb_and_come_again(review, se
     place.get_by_role("button", name="easy").focus()  # a number counts here, too
     review.keyboard.press("3")
     assert place.get_by_text("5 of 6").is_visible()
-    review.reload()  # what was answered is kept
+    review.reload()  # what was answered is kept, and counts
+    assert place.get_by_text("5 of 6").is_visible()
     review.keyboard.press("Enter")
     review.keyboard.press("4")
-    assert place.get_by_text("2 of 2").is_visible() and place.locator(".question").inner_text() == first
+    assert place.get_by_text("6 of 6").is_visible() and place.locator(".question").inner_text() == first
     review.keyboard.press("Enter")
     review.keyboard.press("2")
     assert "Nothing is left for today. Tomorrow: 5 questions." in place.inner_text()
@@ -156,5 +157,14 @@ def test_a_browser_without_work_is_asked_which_phases_it_has_read(page, served, 
     place = page.locator("[data-review]")
     assert place.locator("details").get_attribute("open") is not None and not place.get_by_role("button").count()
     place.get_by_label("10 ").check()
-    assert place.get_by_role("button", name="Show the answer").is_visible()
+    place.get_by_label("01 ").check()  # the list stays
+    assert place.locator("summary").inner_text() in ("Phases: 01, 10", "All phases")
+    place.get_by_role("button", name="Begin").click()
+    assert place.get_by_role("button", name="Show the answer").is_visible() and place.get_by_text("1 of 5").is_visible()
+    assert place.locator("details").get_attribute("open") is None
+    place.locator("summary").click()
+    place.get_by_label("01 ").uncheck()  # and begins at once from now on
+    assert (
+        place.get_by_text("1 of 5 · 10 ·").is_visible() and place.locator("details").get_attribute("open") is not None
+    )
     page.evaluate("localStorage.clear()")
