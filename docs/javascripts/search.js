@@ -38,12 +38,16 @@
         : "")
     ).split(" "),
   );
-  const ALIKE = ["save saved store stored keep kept", "size big large", "answer solution", "exercise task assignment", "hand submit", "picture figure diagram"];
+  const ALIKE = [
+    ...["save saved store stored keep kept", "size big large", "answer solution", "exercise task assignment", "hand submit", "picture figure diagram"],
+    ...(SPANISH ? ["corte ruptura rotura rompe romper cortar", "fallo error", "ejecutar correr", "borrar eliminar quitar", "guardar almacenar", "núcleo kernel", "lote batch"] : []),
+  ];
   const names = new Map(); // for a name, the words of the titles that have it
   const spread = new Map(); // for a stem, the number of sections that have it
   const sections = new Map(); // by location
   const stemsOf = new Map(); // the text of each section that was found
   const known = new Map(); // for a word, the number of sections that have it
+  const accented = new Map(); // for a word without its accents, the words of the index
   let separator, query, content, mended;
   const split = (text) => text.toLowerCase().replace(/\bvs code\b/g, "vscode").split(separator).filter((word) => /[\p{L}\p{N}]/u.test(word));
   const plain = (text) => text.replace(/<[^>]*>/g, " ");
@@ -63,11 +67,12 @@
   function learn({ config, docs }) {
     separator = new RegExp(config.separator);
     for (const doc of docs) {
-      const { location, title, text, tags = [] } = doc;
+      const { location, title, text, tags = [], english = [] } = doc;
       sections.set(location, doc);
-      const own = new Set(split(`${title} ${plain(text)} ${tags.join(" ").replaceAll("_", " ")} ${tags.join(" ")}`));
+      const own = new Set(split(`${title} ${plain(text)} ${english.join(" ")} ${tags.join(" ").replaceAll("_", " ")} ${tags.join(" ")}`));
       for (const word of own) known.set(word, (known.get(word) ?? 0) + 1);
       for (const each of new Set([...own].map(stem))) spread.set(each, (spread.get(each) ?? 0) + 1);
+      for (const word of own) if (bare(word) !== word) accented.set(bare(word), new Set(accented.get(bare(word))).add(word));
       for (const name of tags) names.set(name, [...(names.get(name) ?? []), ...split(title)]);
     }
   }
@@ -123,7 +128,7 @@
     const longest = Math.max(...[...parts.values()].map((given) => given.length));
     const called = [...parts.keys()].filter((name) => parts.get(name).length === longest);
     return [
-      ...content.flatMap((word) => [`${word}^8`, ...other(word), ...(alike.get(root(word)) ?? []).map((each) => `${each}^4`)]),
+      ...content.flatMap((word) => [`${word}^8`, ...[...(accented.get(word) ?? [])].map((each) => `${each}^8`), ...other(word), ...(alike.get(root(word)) ?? []).map((each) => `${each}^4`)]),
       ...(last.length > 2 && !mended ? [`${last}*^1`] : []),
       ...called.flatMap((name) => [`${name}^8`, ...names.get(name).map((word) => `${word}^2`)]),
     ].join(" ");
@@ -145,10 +150,10 @@
     const sum = (all) => all.reduce((total, each) => total + rarity.get(each), 0);
     const share = (all) => sum(wanted.filter((each) => all.has(each))) / sum(wanted);
     const value = (location) => {
-      const { title, text, tags = [], english } = sections.get(location);
+      const { title, text, tags = [], english } = sections.get(location), [inTitle, inText] = english ?? ["", ""];
       const named = tags.flatMap((tag) => [[stem(tag)], stems(tag.replaceAll("_", " "))]).filter((name) => name.every((each) => rarity.has(each)));
       const name = new Set(named.sort((a, b) => b.length - a.length)[0]);
-      const heading = new Set(stems(title.replace(/^\w+ \d+\w?: /, ""))), count = new Map(), all = stemsOf.get(location) ?? split(plain(text)).map(stem);
+      const heading = new Set(stems(`${title.replace(/^\w+ \d+\w?: /, "")} ${inTitle}`)), count = new Map(), all = stemsOf.get(location) ?? split(`${plain(text)} ${inText}`).map(stem);
       stemsOf.set(location, all);
       for (const each of all) if (rarity.has(each)) count.set(each, (count.get(each) ?? 0) + 1);
       const titled = new Set([...heading, ...name]), has = new Set([...titled, ...count.keys()]);
@@ -158,7 +163,7 @@
       const part = name.size / wanted.length; // of the question, its name
       const term = DEFINED.test(query) || wanted.length === 1 ? 1.8 : part === 1 ? 0.8 : 0.4;
       const kind = location.startsWith("glossary") ? term : (KINDS.find(([page]) => page.test(location))?.[1] ?? 0.7);
-      return found * share(has) ** 2 * kind * (english ? 0.4 : 1) * (1 + same + (part >= 0.5 ? 3 * part : 0));
+      return found * share(has) ** 2 * kind * (english ? 0.6 : 1) * (1 + same + (part >= 0.5 ? 3 * part : 0));
     };
     for (const group of items.slice(0, MOST)) {
       for (const each of group) each.score &&= value(each.location);
@@ -189,7 +194,12 @@
     }
 
     postMessage(message) {
-      if (message.type === SETUP) learn(message.data);
+      if (message.type === SETUP) {
+        learn(message.data);
+        // lunr has the reader's words for a page in English among those that are not shown
+        const docs = message.data.docs.map((doc) => (doc.english ? { ...doc, tags: [...(doc.tags ?? []), ...split(doc.english.join(" "))] } : doc));
+        message = { ...message, data: { ...message.data, docs } };
+      }
       super.postMessage(message.type === QUERY ? { ...message, data: asked(message.data) } : message);
     }
   };

@@ -8,7 +8,8 @@ course's own tools. The page that a reader sees is whole.
 Readers have words of their own. A comment below a heading, `<!-- asked: OOM, CUDA out of memory -->`, names the section by them,
 and `docs/programs/asked.toml` has such names for the readings and their sections, and `translations/es/asked.toml` has those in
 Spanish. A term of the glossary is also found by the names that it has there. `docs/javascripts/search.js` reads what is typed, and
-puts in order what is found.
+puts in order what is found. A page without a translation is also found by the reader's words for the terms that it has: those of
+the glossary, of `terms.toml` and of `[words]` in `asked.toml`.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ import html
 import re
 import tomllib
 from collections import defaultdict
+from collections.abc import Iterable
 from fnmatch import fnmatch
+from pathlib import Path as File
 from pathlib import PurePosixPath as Path
 
 from mkdocs.config.defaults import MkDocsConfig
@@ -92,7 +95,7 @@ on_page_context = CombinedEvent(_on_page_context_hide, _on_page_context_show)
 def on_post_build(config: MkDocsConfig) -> None:
     search = config.plugins["material/search"]
     separator = re.compile(search.config.separator)
-    newcomers = of_readings()
+    newcomers, known = of_readings(), own_words(config) if LANGUAGE else {}
     search.search_index.entries += [entry | {"boost": boost("api/")} for entry in declared.values()]
     for entry in search.search_index.entries:
         entry["location"] = entry["location"].removeprefix(f"{LANGUAGE}/") if LANGUAGE else entry["location"]
@@ -100,7 +103,8 @@ def on_post_build(config: MkDocsConfig) -> None:
             entry["boost"] *= WHOLE
         page, _, anchor = entry["location"].partition("#")
         if page in english:
-            entry["english"] = True  # `search.js` puts it behind the pages in the reader's language
+            # `search.js` puts it behind the pages in the reader's language
+            entry["english"] = [translated(known, entry["title"]), translated(known, entry["text"])]
         called = names.get(entry["location"], []) + newcomers[Path(page).parent.name, anchor or Path(page).stem]
         if called:
             forms = {form for name in called for form in plurals(name.lower())}
@@ -110,7 +114,7 @@ def on_post_build(config: MkDocsConfig) -> None:
 def of_readings() -> dict[tuple[str, str], list[str]]:
     """What newcomers call a reading, a part or a section: by the folder of the phase, and the page or the anchor."""
     paths = [DOCS / "programs" / "asked.toml", *([FOLDER / LANGUAGE / "asked.toml"] if LANGUAGE else [])]
-    tables = [tomllib.loads(path.read_text(encoding="utf-8")) for path in paths if path.exists()]
+    tables = [_read(path) for path in paths if path.exists()]
     pages = {"": "reading"} | {
         f"{phase[:2]}{part}": f"reading_{phase[:2]}{part}" for phase in tables[0] for part in "abcde"
     }
@@ -120,6 +124,35 @@ def of_readings() -> dict[tuple[str, str], list[str]]:
             for key, said in called.items():
                 names[phase, pages.get(key, key)] += said.split(", ")
     return names
+
+
+def own_words(config: MkDocsConfig) -> dict[tuple[str, ...], str]:
+    """For a term in English, by its words, what it is called in the language of this build."""
+    folder = FOLDER / LANGUAGE
+    pairs = [(name, term.title) for term in config.extra["glossary"] for name in term.english]
+    pairs += _read(folder / "terms.toml").items()
+    pairs += _read(folder / "asked.toml").get("words", {}).items()
+    called = defaultdict[tuple[str, ...], list[str]](list)
+    for name, own in pairs:
+        called[_words(name)] += [own] if isinstance(own, str) else own
+    return {name: " ".join(own) for name, own in called.items()}
+
+
+def translated(known: dict[tuple[str, ...], str], text: str) -> str:
+    """What the terms of a text in English are called in the language of this build."""
+    words, longest = _words(re.sub(r"<[^>]*>", " ", text)), max(map(len, known), default=0)
+    parts: Iterable[tuple[str, ...]] = (
+        words[start : start + length] for start in range(len(words)) for length in range(1, longest + 1)
+    )
+    return " ".join({word: 0 for part in parts if part in known for word in known[part].lower().split()})
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(word.removesuffix("s") for word in re.findall(r"\w+", text.lower()))
+
+
+def _read(path: File) -> dict:
+    return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
 def boost(path: str) -> float:
