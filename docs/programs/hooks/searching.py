@@ -144,7 +144,9 @@ def translated(known: dict[tuple[str, ...], str], text: str) -> str:
     parts: Iterable[tuple[str, ...]] = (
         words[start : start + length] for start in range(len(words)) for length in range(1, longest + 1)
     )
-    return " ".join({word: 0 for part in parts if part in known for word in known[part].lower().split()})
+    return " ".join(
+        {word: 0 for part in parts if part in known for word in known[part].lower().replace(",", "").split()}
+    )
 
 
 def _words(text: str) -> tuple[str, ...]:
