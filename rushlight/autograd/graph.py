@@ -65,6 +65,7 @@ class Node:
     """
 
     next_edges: Sequence[Edge] = ()
+    edges_in_graph: Sequence[Edge] | None = None  # of a node within a `CopySlices`, which stands in the graph: its edges
     pre_hooks: dict | None = None  # hooks are rare, so the first one allocates the dict
     tensor_pre_hooks: dict | None = None
     retains_grad_hooks: dict | None = None
@@ -327,7 +328,8 @@ def edges_to_compute(node: Node) -> Sequence[Edge]:
     task = local.graph_task
     if task is None or task.captures is None:
         return node.next_edges
-    return [edge if edge.node in task.nodes else NO_EDGE for edge in node.next_edges]
+    edges = node.next_edges if node.edges_in_graph is None else node.edges_in_graph
+    return [edge if edge.node in task.nodes else NO_EDGE for edge in edges]
 
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:

@@ -183,7 +183,7 @@ class CopySlices(Node):
         self.base = (base.shape, base.stride(), base.storage_offset())
         self.view = (view.shape, view.stride(), view.storage_offset() - base.storage_offset())
         self.input_metadata = [(base.shape, base.dtype)]
-        self.next_edges = node.next_edges = [gradient_edge(base), *node.next_edges[1:]]
+        self.next_edges = node.edges_in_graph = [gradient_edge(base), *node.next_edges[1:]]
         self.view_fn = view._view_fn
 
     def apply(self, grad: Tensor | None) -> Sequence[Tensor | None]:  # type: ignore[override]  # it has one input

@@ -257,3 +257,17 @@ def test_a_view_of_a_view_from_inference_mode_says_so(view):
         _, result = leaf_and_result(xp)
         with pytest.raises(RuntimeError, match="inference"):
             view(xp, quietly(xp, lambda: result.view(2, 2), "inference_mode")).add_(1)
+
+
+@pytest.mark.parametrize("function", ["relu", "elu", "sigmoid"])
+def test_a_saved_result_of_a_write_to_a_view_is_differentiated_again(function):
+    """The view is gone in backward, so the gradient of the saved result goes to the node that has written to it."""
+
+    def second(xp):
+        x = xp.tensor([1.0, -1.0, 2.0, -2.0], dtype=xp.float64, requires_grad=True)
+        y = x.clone()
+        getattr(xp.nn.functional if function == "elu" else xp, f"{function}_")(y.narrow(0, 1, 2))
+        (grad,) = xp.autograd.grad(y.pow(3).sum(), x, create_graph=True)
+        return xp.autograd.grad(grad.sum(), x)[0].tolist()
+
+    assert second(rl) == second(torch)
