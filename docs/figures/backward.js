@@ -4,7 +4,7 @@
   // The nodes go to the right, and gradients are below them. Or the nodes go down, and gradients are beside them.
   const ACROSS = { x: (node) => node[4] * 154, y: (node) => 34 + node[5] * 142, panel: 304, queue: [330, 304] };
   const DOWN = { x: (node) => [1, 88, 235][node[5] * 2], y: (node) => 18 + node[4] * 114, panel: 574, queue: [0, 696] };
-  const tall = () => 800;
+  const tall = ({ tried }) => (tried ? 790 : 758);
 
   const start = () => ({ program: null, frame: 2, playing: false, guess: null, tried: 0, right: 0 });
   const shown = (state, data) => data[state.program ?? Object.keys(data)[0]];
@@ -85,7 +85,7 @@
   function controls(state, data, set) {
     const names = Object.keys(data), go = (frame, playing) => set({ ...state, frame, playing, guess: null });
     return [
-      ...player({ at: state.frame, last: shown(state, data).frames.length - 1, playing: state.playing }, go),
+      player({ at: state.frame, last: shown(state, data).frames.length - 1, playing: state.playing }, go),
       keyed("program", choice(words("program"), names, state.program ?? names[0], (program) => set({ ...start(), program, frame: 0 }))),
     ];
   }

@@ -96,7 +96,7 @@
   function controls(state, data, set) {
     const chunks = shown(state, data).full.length, again = (change) => set({ ...state, at: 0, playing: false, guess: null, ...change });
     return [
-      ...player({ at: state.at, last: last(state, data), playing: state.playing }, (at, playing) => set({ ...state, at, playing, guess: null })),
+      player({ at: state.at, last: last(state, data), playing: state.playing }, (at, playing) => set({ ...state, at, playing, guess: null })),
       keyed("kind", choice(words("collective"), Object.keys(data.kinds), kind(state, data), (picked) => again({ kind: picked }))),
       keyed("ranks", choice(words("ranks"), data.ranks.map(String), String(state.ranks), (ranks) => again({ ranks: +ranks }))),
       h("label", { key: "size" }, `n = ${data.sizes[state.size]}`, h("input", { type: "range", min: 0, max: data.sizes.length - 1, value: state.size,

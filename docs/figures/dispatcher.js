@@ -5,7 +5,6 @@
   // The table and the kernels are beside the bits, or each entry is below its bit's name, and the kernels are below it all.
   const BESIDE = { wide: 510, columns: [174, 229, 287, 343], table: [378, 0], calls: [524, 0], count: 17, line: 700 };
   const BELOW = { wide: 358, columns: [166, 220, 276, 329], table: [10, 15], calls: [0, 468], count: 10, line: 340 };
-  const tall = () => 762;
 
   // picks: the call, grad mode, autocast, requires grad, device, mode. step -1: not yet called.
   const start = () => ({ picks: [1, 0, 0, 1, 0, 0], step: 0, playing: false, guess: null });
@@ -14,6 +13,7 @@
     const [depth, op, row, isCall, text, tensors, included, excluded, set] = data.steps[each];
     return { depth, op, row, isCall, text, sets: [tensors, included, excluded, set] };
   });
+  const tall = (state, data) => 532 + Math.min(trace(state, data).length, BELOW.count) * LINE;
   const bit = (set, row) => (set >> row) & 1;
   const entry = (state, data, op, row) => data.tables[op][state.picks[4]][row].map((word) => data.words[word]);
   const falls = (state, data, op, row) => row < data.keys[0].length && entry(state, data, op, row)[0] === "fallthrough";
@@ -84,7 +84,7 @@
     const one = (label, place, names) => keyed(label, choice(label, names, names[state.picks[place]], (name) => pick(place, names.indexOf(name))));
     const flip = (label, place) => keyed(label, toggle(label, state.picks[place] === 1, () => pick(place, 1 - state.picks[place])));
     return [
-      ...player({ at: state.step, first: -1, last, playing: state.playing, play: words("call"), scrub: words("kernel") }, go),
+      player({ at: state.step, first: -1, last, playing: state.playing, play: words("call"), scrub: words("kernel") }, go),
       one(words("operation"), 0, data.calls), flip(words("requires grad"), 3), flip("autocast", 2), flip(words("a mode"), 5),
       one(words("grad mode"), 1, data.modes), one(words("device"), 4, data.devices),
     ];

@@ -5,7 +5,7 @@
 //     start: (data, dataset) => state, // the dataset of the figure element: where it stands may decide how it begins
 //     draw: (state, data, set, narrow) => [svg nodes],
 //     tall: (state, data) => the height of the narrow picture, which is 358 wide,
-//     controls: (state, data, set) => [html nodes],
+//     controls: (state, data, set) => [[html nodes that stay in sight with a narrow picture], ...others, below it],
 //     say: (state, data) => "what is seen now",
 //     tick: (state, data) => [milliseconds, next state] or nothing,
 //     write: (state, data) => [words], read: (words, data, first) => state, // in the address: `#strides=t,1.2`
@@ -94,12 +94,12 @@ const figure = (() => {
   function mount(place, { start, draw, tall, controls, say, tick, write, read, touched = (next) => next, numbers }) {
     const data = JSON.parse(place.querySelector("script").textContent), name = place.dataset.figure;
     const svg = place.querySelector("svg"), wide = svg.getAttribute("viewBox");
-    const panel = document.createElement("div"), said = document.createElement("p");
+    const panel = document.createElement("div"), said = document.createElement("p"), [main, more] = ["main", "more"].map((each) =>
+      panel.appendChild(Object.assign(document.createElement("div"), { className: each })));
     panel.className = "controls";
     said.className = "said";
     panel.setAttribute("role", "group");
     panel.setAttribute("aria-label", words("Controls of the figure"));
-    svg.before(panel);
     svg.after(said);
     svg.replaceChildren(...svg.querySelectorAll(":scope > title"));
     svg.append(document.createElementNS(NAMESPACE, "g"));
@@ -139,7 +139,9 @@ const figure = (() => {
       for (const [key, text] of Object.entries(numbers?.(shown, data) ?? {}))
         document.querySelectorAll(`[data-${name}=${key}]`).forEach((each) => (each.textContent = text));
       const link = [button(words("copy link"), copy, { key: "link" }), h("span", { key: "copied", role: "status" }, copied)];
-      update(panel, [...controls(shown, data, touch), ...link]);
+      const [first, ...others] = controls(shown, data, touch);
+      update(main, first);
+      update(more, [...others, ...link]);
       if (held && document.activeElement !== held) (held.isConnected ? held : panel.querySelector("button")).focus({ preventScroll: true });
     }
 
@@ -150,6 +152,7 @@ const figure = (() => {
       const sentence = say(state, data), [after, next] = tick?.(state, data) ?? [];
       said.setAttribute("aria-live", next ? "off" : "polite"); // what plays is not read aloud at each step
       if (said.textContent !== sentence) said.textContent = sentence;
+      said.style.minHeight = `${said.offsetHeight}px`; // a shorter sentence does not move the picture
       if (next) waiting = setTimeout(() => (tick(next, data)?.[1] ? show : set)(next), after);
       return next;
     }
@@ -166,6 +169,8 @@ const figure = (() => {
       if (narrow === !fits) return;
       narrow = !fits;
       place.classList.toggle("narrow", narrow);
+      said.style.minHeight = "";
+      svg[narrow ? "after" : "before"](panel); // what the keyboard reaches next is what comes next
       if (shown) paint();
     }
 

@@ -78,8 +78,8 @@
   function controls(state, data, set) {
     const program = shown(state, data), names = Object.keys(data), alone = program.nodes.map((_, i) => i).join(" ");
     return [
-      button(words("split all"), () => set({ ...state, grouping: alone, refused: null })),
-      button(words("Inductor's choice"), () => set({ ...state, grouping: program.best, refused: null })),
+      [button(words("split all"), () => set({ ...state, grouping: alone, refused: null })),
+        button(words("Inductor's choice"), () => set({ ...state, grouping: program.best, refused: null }))],
       choice(words("program"), names, state.program ?? names[0], (name) => set({ ...start(), program: name })),
     ];
   }

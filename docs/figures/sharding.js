@@ -92,7 +92,7 @@
   function controls(state, data, set) {
     const again = (change) => set({ ...state, at: 0, playing: false, guess: null, ...change });
     return [
-      ...player({ at: state.at, last: last(state, data), playing: state.playing, scrub: words("moments:") }, (at, playing) => set({ ...state, at, playing, guess: null })),
+      player({ at: state.at, last: last(state, data), playing: state.playing, scrub: words("moments:") }, (at, playing) => set({ ...state, at, playing, guess: null })),
       ...data.kinds.map((kind) => keyed(kind, toggle(kind, kind === state.kind, () => again({ kind })))),
       keyed("ranks", choice(words("ranks"), data.ranks.map(String), String(state.ranks), (ranks) => again({ ranks: +ranks }))),
       keyed("links", choice(words("links of"), data.links, data.links[state.link], (link) => again({ link: data.links.indexOf(link) }))),

@@ -96,11 +96,11 @@
     const back = button(words("undo"), () => set(undo(state, data)), { key: "undo", off: !state.chain.length });
     if (state.calm) {
       const plays = state.show != null;
-      return [button(plays ? words("pause") : words("play"), () => set({ ...state, show: plays ? null : 0 }), { key: "play", class: "first" }),
-        ...operations.filter((each) => SHOWN.includes(each.attributes.key)), back, button(words("all operations"), () => set({ ...state, calm: false }), { key: "all" })];
+      return [[button(plays ? words("pause") : words("play"), () => set({ ...state, show: plays ? null : 0 }), { key: "play", class: "first" }),
+        ...operations.filter((each) => SHOWN.includes(each.attributes.key)), back, button(words("all operations"), () => set({ ...state, calm: false }), { key: "all" })]];
     }
     const walk = () => set(still(state, { walking: !state.walking, index: state.walking ? state.index : x.sizes.map(() => 0) }));
-    return [...operations, back, button(state.walking ? words("stop") : words("read in order"), walk, { key: "walk", off: !full(x) }),
+    return [[...operations, back], button(state.walking ? words("stop") : words("read in order"), walk, { key: "walk", off: !full(x) }),
       ...(full(x) ? x.sizes : []).map((size, dim) => keyed(`index ${dim}`, slider(words("index {}:", dim), 0, size - 1, state.index[dim], (i) =>
         set(still(state, { index: state.index.with(dim, i) })))))];
   }

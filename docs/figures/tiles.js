@@ -63,12 +63,12 @@
   }
 
   const controls = (state, data, set) => [
+    player({ at: state.at, last: last(data), playing: state.playing }, (at, playing) => set({ ...state, at, playing })),
     ...TILES.map((tile) => toggle(words("tile {0}", tile), tile === state.tile, () => set(fitted({ ...state, tile }, data)))),
     ...SUMS.map((sums) => {
       const node = toggle(words("{0} × {0} sums", sums), sums === state.sums, () => set(fitted({ ...state, sums }, data)));
       return { ...node, attributes: { ...node.attributes, key: `sums ${sums}`, off: !data.tiles[`${state.tile} ${sums}`] } };
     }),
-    ...player({ at: state.at, last: last(data), playing: state.playing }, (at, playing) => set({ ...state, at, playing })),
     keyed("block", slider(words("block:"), 0, across(state, data) ** 2 - 1, state.block, (block) => set({ ...state, block, playing: false }))),
   ];
 
