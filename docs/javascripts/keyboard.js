@@ -1,15 +1,35 @@
 // What the theme leaves out for those who do not use a mouse.
 
-// On a narrow screen the menu opens by a label, which no keyboard reaches by itself.
-for (const label of document.querySelectorAll("label.md-header__button[for='__drawer']")) {
+// A label that is pressed is a button, which a keyboard reaches. The theme does the same for Enter, but only for some of them.
+function pressed(label, name) {
   label.tabIndex = 0;
   label.setAttribute("role", "button");
-  label.setAttribute("aria-label", words("Menu"));
+  if (name) label.setAttribute("aria-label", name);
   label.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" && event.key !== " ") return;
     event.preventDefault();
+    event.stopPropagation();
     label.click();
   });
+}
+
+// The menu of a narrow screen.
+for (const label of document.querySelectorAll("label.md-header__button[for='__drawer']")) pressed(label, words("Menu"));
+
+// The parts of the menu that fold.
+for (const label of document.querySelectorAll("label.md-nav__link[tabindex='0']")) {
+  const say = () => label.setAttribute("aria-expanded", label.control.checked);
+  pressed(label);
+  label.control.addEventListener("change", say);
+  say();
+}
+
+// The colours: one button, whose name says what a press does. The radios behind it would say what is, by names of what is next.
+for (const label of document.querySelectorAll("[data-md-component=palette] label")) {
+  pressed(label, label.title);
+  label.control.hidden = true;
+  label.addEventListener("click", () =>
+    setTimeout(() => label.hidden && document.querySelector("[data-md-component=palette] label:not([hidden])").focus()));
 }
 
 // The search is a dialog, and a dialog has a name. So has each landmark, and no two have the same one. What is inside of another
