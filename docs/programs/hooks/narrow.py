@@ -3,8 +3,9 @@
 A phone that shows a wide drawing whole makes its letters too small to read. Here the shapes become narrower and the letters do not.
 The drawing is a row of intervals between the sides of its shapes, and each interval shrinks as far as the texts in it, above it and
 below it allow. A chart shrinks as one interval, so its scale stays even. A long text gets a second line, and what is below moves
-down. The entries of a legend that are in a row get further rows. In a chart, a text that is longer than its bar is cut, as the
-programs that draw do, and if marks of an axis touch each other, every second one is left out.
+down. A bracket that fits a line is not broken. The entries of a legend that are in a row get further rows. In a chart, a text that
+is longer than its bar is cut, as the programs that draw do. If marks of an axis touch each other, every second one is left out, or
+is lower than the others if they are words.
 
 A unit is that of the drawings of `rushlight/course/draw`, whose smallest text is 7.5 units high.
 """
@@ -27,6 +28,7 @@ from PIL import ImageFont
 PHONE, SCALE = 358, 1.2  # pixels of a phone's column, and of a unit at least: the smallest text is then 9 pixels high
 WIDTH = PHONE / SCALE
 SMALLEST, LARGEST = 7.5, 8.5  # sizes of texts
+INSIDE = 3.5, 1.5  # between a text and the side of its box, and at the least
 LABEL = 9.5  # the size of the largest text of a drawing in pixels, which has short texts
 CAPS = 1, 0.8, 0.6, 0.5, 0.4, 0.3, 0.22, 0.18, 0.15, 0.12  # of the width, for a line of text
 BREAK = re.compile(r"(?<=[ ,(_.:<])(?=[^ ,(_.:<])|(?<=[a-z])(?=[A-Z])")  # where a line may end
@@ -127,8 +129,9 @@ class Text:
     def reach(self) -> tuple[float, float]:
         """How far it goes to the left and to the right of its anchor."""
         turn, share = radians(self.turned), SHARE[self.anchor]
-        along, across = self.width * cos(turn), self.size * abs(sin(turn)) / 2
-        return share * along + across + self.handle, (1 - share) * along + across
+        along, across = self.width * cos(turn), self.size * abs(sin(turn))
+        above = (0.8 if sin(turn) < 0 else 0.2) * across  # letters are above their line
+        return share * along + above + self.handle, (1 - share) * along + across - above
 
     @property
     def upright(self) -> bool:
@@ -170,6 +173,7 @@ def narrow(drawing: str, windows: Sequence[Window] = ()) -> str:
         ]
         across, total = fit(*inside, left, right)
         flow(inside[0], inside[1])
+        stagger(inside[1], inside[2], across)
         down, end = lower(inside[0], inside[1], top, bottom, foot)
         write(*inside, across, down, total)
         foot, widest = end, max(widest, total)
@@ -328,14 +332,15 @@ def fit(
             for text in texts:  # a box that is wide now stays so
                 share = text.box.wide / (right - left) if text.box else 0.0
                 text.lines = wrapped(text, max(cap, 0.85 * share) * WIDTH)
-            asked = shared(knots, needs(shapes, texts, charts, left, right), charts)
-            low, high = least, 1.0
-            for _ in range(8):
-                part = (low + high) / 2
-                low, high = (part, high) if sum(shrunk(knots, asked, part)) <= WIDTH else (low, part)
-            widths = shrunk(knots, asked, low)
-            if sum(widths) <= most + 0.1:
-                return mapping(knots, widths), sum(widths)
+            for inside in INSIDE:
+                asked = shared(knots, needs(shapes, texts, charts, left, right, inside), charts)
+                low, high = least, 1.0
+                for _ in range(8):
+                    part = (low + high) / 2
+                    low, high = (part, high) if sum(shrunk(knots, asked, part)) <= WIDTH else (low, part)
+                widths = shrunk(knots, asked, low)
+                if sum(widths) <= min(most, WIDTH if inside > INSIDE[-1] else inf) + 0.1:
+                    return mapping(knots, widths), sum(widths)
     raise AssertionError("the last attempt has no limit")
 
 
@@ -377,7 +382,7 @@ def sides(shapes, texts, charts, left: float, right: float) -> list[float]:
     return knots
 
 
-def needs(shapes, texts, charts, first: float, last: float) -> Iterator[Need]:
+def needs(shapes, texts, charts, first: float, last: float, inside: float) -> Iterator[Need]:
     for text in texts:
         left, right = text.reach
         if not (text.soft and (text.box or text.handle)):
@@ -388,11 +393,11 @@ def needs(shapes, texts, charts, first: float, last: float) -> Iterator[Need]:
     for text in (free := [text for text in texts if not (text.soft or text.box and text.box.held)]):
         left, right = text.reach
         if text.box and text.anchor == "middle":
-            yield text.box.left, text.box.right, left + right + 3
+            yield text.box.left, text.box.right, left + right + 2 * inside
         elif text.box and text.anchor == "start":
-            yield text.x, text.box.right, right + 2
+            yield text.x, text.box.right, right + inside
         elif text.box:
-            yield text.box.left, text.x, left + 2
+            yield text.box.left, text.x, left + inside
         if not text.turned:
             yield from (
                 (text.x, chart.left, right + 4) for chart in charts
@@ -476,7 +481,7 @@ def wrapped(text: Text, most: float) -> list[str]:
         return [text.said]
     indent = re.match(" *", text.said)[0] + "  " * (text.mono and text.anchor == "start")
     lines, line = [], ""
-    for part in BREAK.split(text.said):
+    for part in parts(text, most - text.length(indent)):
         while part:
             if line.strip() and text.length((line + part).rstrip()) > most:
                 lines.append(line.rstrip())
@@ -485,6 +490,20 @@ def wrapped(text: Text, most: float) -> list[str]:
             fits = len(part) if text.label else next(short, 1)
             line, part = line + part[:fits], part[fits:]
     return [line for line in [*lines, line] if line.strip()]
+
+
+def parts(text: Text, most: float) -> Iterator[str]:
+    """Yield what is between two places where a line may end. A bracket that fits a line is a whole."""
+    held: list[str] = []
+    for part in BREAK.split(text.said):
+        held.append(part)
+        whole = "".join(held)
+        fits = text.length(whole.rstrip()) <= most
+        if fits and sum(map(whole.count, "([")) > sum(map(whole.count, ")]")):
+            continue
+        yield from [whole] if fits else held
+        held = []
+    yield from held
 
 
 def flow(shapes: Sequence[Shape], texts: Sequence[Text]) -> None:
@@ -499,6 +518,28 @@ def flow(shapes: Sequence[Shape], texts: Sequence[Text]) -> None:
                 text.to, text.moved = x + text.handle + 2, down
                 column = [other for other in texts if text.label and other.row and abs(other.x - text.x) < 0.1]
                 x = text.to + max(other.width for other in [text, *column]) + 8
+
+
+def stagger(texts: Sequence[Text], charts: Sequence[Shape], across: Map) -> None:
+    """Let every second mark of an axis be lower if they are words that would touch each other."""
+    for row in marks(texts, charts):
+        words = all(re.search("[a-z]{2}", text.said) for text in row)
+        if words and touch(row, across) and not touch(row[::2], across) and not touch(row[1::2], across):
+            for text in row[1::2]:
+                text.moved = 1.3 * text.size
+
+
+def marks(texts: Iterable[Text], charts: Sequence[Shape]) -> Iterable[list[Text]]:
+    """Return the marks of each axis below a chart, from the left."""
+    rows: dict[int, list[Text]] = {}
+    for text in sorted(texts, key=lambda text: text.x):
+        if text.soft and not text.turned and any(chart.bottom < text.y < chart.bottom + 30 for chart in charts):
+            rows.setdefault(round(text.y), []).append(text)
+    return rows.values()
+
+
+def touch(row: Sequence[Text], across: Map) -> bool:
+    return any(across(one.x) + one.reach[1] + 2 > across(other.x) - other.reach[0] for one, other in pairwise(row))
 
 
 def lower(shapes: Sequence[Shape], texts: Sequence[Text], top: float, bottom: float, foot: float) -> tuple[Map, float]:
@@ -557,10 +598,11 @@ def columns(shapes: Sequence[Shape], texts: Sequence[Text]) -> dict[Shape, list[
 def write(shapes, texts, charts, across: Map, down: Map, total: float) -> None:
     for text in sorted(texts, key=lambda text: text.box is not None):
         place(text, texts, charts, across, total)
+    thin_out(texts, charts)
+    stop(shapes, texts, across)
+    spread(texts)
     for shape in shapes:
         move_shape(shape, across, down)
-    thin_out(texts, charts)
-    spread(texts)
     for text in texts:
         move_text(text, across, down)
 
@@ -578,7 +620,7 @@ def place(text: Text, texts, charts, across: Map, total: float) -> None:
             text.to = start + (text.x - box.left) / box.wide * (end - start)
         elif text.anchor == "start":
             column = [other.reach[1] for other in texts if other.box is box and abs(other.x - text.x) < 0.5]
-            text.to = min(start + text.x - box.left, max(end - max(column) - 2, start + 2))
+            text.to = start + min(text.x - box.left, max((end - start - max(column)) / 2, 2))
     elif text.handle:
         column = [other for other in texts if other.handle and abs(other.x - text.x) < 0.1]
         inside = [
@@ -622,16 +664,27 @@ def move_shape(shape: Shape, across: Map, down: Map) -> None:
 
 def thin_out(texts: Sequence[Text], charts: Sequence[Shape]) -> None:
     """Leave out every second mark of an axis as long as some touch each other."""
-    rows: dict[int, list[Text]] = {}
-    for text in texts:
-        if text.soft and not text.turned and any(chart.bottom < text.y < chart.bottom + 30 for chart in charts):
-            rows.setdefault(round(text.y), []).append(text)
-    for row in rows.values():
-        row.sort(key=lambda text: text.to)
+    for row in marks(texts, charts):
+        row = [text for text in row if not text.moved]
         while row[2:] and any(one.to + one.reach[1] + 2 > other.to - other.reach[0] for one, other in pairwise(row)):
             for text in row[1::2]:
                 text.said, text.lines = "", []
             row[:] = row[::2]
+
+
+def stop(shapes: Sequence[Shape], texts: Sequence[Text], across: Map) -> None:
+    """End a text of a chart on the left of an upright stroke that was on its right."""
+    strokes = [shape for shape in shapes if shape.stroked and not shape.closed and shape.element.tag == f"{SVG}path"]
+    corners = [[*map(float, NUMBER.findall(shape.element.get("d")))] for shape in strokes]
+    lines = [line for each in corners for line in pairwise(zip(each[::2], each[1::2], strict=False))]
+    for text in texts:
+        end = text.x + text.before
+        if text.soft and text.anchor == "start" and not (text.turned or text.box or text.handle):
+            sides = [
+                across(x) for (x, above), (other, below) in lines
+                if x == other and end < x and min(above, below) < text.y and text.y - 0.7 * text.was < max(above, below)
+            ]  # fmt: skip
+            text.to = max(min([text.to, *(side - text.width - 2 for side in sides)]), 0.5)
 
 
 def spread(texts: Sequence[Text]) -> None:
@@ -650,7 +703,11 @@ def spread(texts: Sequence[Text]) -> None:
     for text in sorted(texts, key=lambda text: (not text.handle, text.x)):
         if text.soft and not text.turned and text.said and not text.box:
             steps = (step * 1.1 * text.size for step in (0, -1, 1, -2, 2, -3, 3))
-            text.moved = text.moved if text.handle else next((text.moved for text.moved in steps if free(text)), 0.0)
+            text.moved = (
+                text.moved
+                if text.handle or text.moved
+                else next((text.moved for text.moved in steps if free(text)), 0.0)
+            )
             done.append(text)
 
 
