@@ -65,7 +65,9 @@ class Node:
     """
 
     next_edges: Sequence[Edge] = ()
-    edges_in_graph: Sequence[Edge] | None = None  # of a node within a `CopySlices`, which stands in the graph: its edges
+    edges_in_graph: Sequence[Edge] | None = (
+        None  # of a node within a `CopySlices`, which stands in the graph: its edges
+    )
     pre_hooks: dict | None = None  # hooks are rare, so the first one allocates the dict
     tensor_pre_hooks: dict | None = None
     retains_grad_hooks: dict | None = None

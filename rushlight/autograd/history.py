@@ -198,10 +198,7 @@ class CopySlices(Node):
         return [first if self.next_edges[0].node is not None else None, *others]
 
     def release_variables(self) -> None:
-        self.released = True
-        if self.node is not None:
-            self.node.release_variables()
-            self.node = None
+        self.released, self.node = True, None  # another node may lead to it, through the result that it saved
 
 
 def copy_slices(function: Callable, grad: Tensor, base: tuple, view: tuple) -> list[Tensor | None]:
