@@ -5,7 +5,7 @@
 //     start: (data, dataset) => state, // the dataset of the figure element: where it stands may decide how it begins
 //     draw: (state, data, set, narrow) => [svg nodes],
 //     tall: (state, data) => the height of the narrow picture, which is 358 wide,
-//     controls: (state, data, set) => [[html nodes that stay in sight with a narrow picture], ...others, below it],
+//     controls: (state, data, set) => [[html nodes in sight with a narrow picture], ...others],
 //     say: (state, data) => "what is seen now",
 //     tick: (state, data) => [milliseconds, next state] or nothing,
 //     write: (state, data) => [words], read: (words, data, first) => state, // in the address: `#strides=t,1.2`
@@ -14,10 +14,9 @@
 //   });
 //
 // A state is never changed: `set(next)` shows another one. A node is made by `h(tag, attributes, ...children)`; nodes with the
-// same `key` are the same element, so a style sheet can move it from place to place. `press` makes any node a button, and `off`
-// a button that does nothing now, and keeps the focus. A part of the picture that is smaller than a finger has `onclick`, and
-// something in the controls does the same. A figure that plays has `player`'s controls, and its `tick` goes on while the state
-// says so. The picture is narrow where the wide one, whose size is the file's, does not fit.
+// same `key` are the same element, so a style sheet can move it. `press` makes any node a button, and `off` one that does nothing
+// now, and keeps the focus. A part of the picture that is smaller than a finger has `onclick`, and something in the controls
+// does the same. A figure that plays has `player`'s controls. The picture is narrow where the wide one does not fit.
 
 const h = (tag, attributes = {}, ...children) => ({ tag, attributes, children: children.flat().filter((each) => each != null) });
 
@@ -94,8 +93,7 @@ const figure = (() => {
   function mount(place, { start, draw, tall, controls, say, tick, write, read, touched = (next) => next, numbers }) {
     const data = JSON.parse(place.querySelector("script").textContent), name = place.dataset.figure;
     const svg = place.querySelector("svg"), wide = svg.getAttribute("viewBox");
-    const panel = document.createElement("div"), said = document.createElement("p"), [main, more] = ["main", "more"].map((each) =>
-      panel.appendChild(Object.assign(document.createElement("div"), { className: each })));
+    const panel = document.createElement("div"), said = document.createElement("p");
     panel.className = "controls";
     said.className = "said";
     panel.setAttribute("role", "group");
@@ -139,9 +137,8 @@ const figure = (() => {
       for (const [key, text] of Object.entries(numbers?.(shown, data) ?? {}))
         document.querySelectorAll(`[data-${name}=${key}]`).forEach((each) => (each.textContent = text));
       const link = [button(words("copy link"), copy, { key: "link" }), h("span", { key: "copied", role: "status" }, copied)];
-      const [first, ...others] = controls(shown, data, touch);
-      update(main, first);
-      update(more, [...others, ...link]);
+      const [main, ...more] = controls(shown, data, touch);
+      update(panel, [h("div", { class: "main" }, main), h("div", { class: "more" }, more, link)]);
       if (held && document.activeElement !== held) (held.isConnected ? held : panel.querySelector("button")).focus({ preventScroll: true });
     }
 
@@ -150,7 +147,7 @@ const figure = (() => {
       shown = state;
       paint();
       const sentence = say(state, data), [after, next] = tick?.(state, data) ?? [];
-      said.setAttribute("aria-live", next ? "off" : "polite"); // what plays is not read aloud at each step
+      said.setAttribute("aria-live", next ? "off" : "polite"); // not read aloud at each step
       if (said.textContent !== sentence) said.textContent = sentence;
       said.style.minHeight = `${said.offsetHeight}px`; // a shorter sentence does not move the picture
       if (next) waiting = setTimeout(() => (tick(next, data)?.[1] ? show : set)(next), after);
@@ -159,7 +156,7 @@ const figure = (() => {
 
     function set(state) {
       clearTimeout(writing);
-      if (!show(state)) writing = setTimeout(keep, 300); // a browser refuses too many changes of the address in a row
+      if (!show(state)) writing = setTimeout(keep, 300); // a browser refuses too many in a row
     }
 
     const touch = (next) => set(touched(next, shown));
@@ -170,7 +167,7 @@ const figure = (() => {
       narrow = !fits;
       place.classList.toggle("narrow", narrow);
       said.style.minHeight = "";
-      svg[narrow ? "after" : "before"](panel); // what the keyboard reaches next is what comes next
+      svg[narrow ? "after" : "before"](panel); // as the keyboard goes
       if (shown) paint();
     }
 

@@ -46,8 +46,8 @@ GROUNDS = {"light": "#ffffff", "dark": "#0d1117"}  # of a repository's page
 STYLE = """
 body {{ margin: 0; background: {}; }}
 figure.moving.moves[data-figure] {{ margin: 0 !important; padding: 16px 12px; }}
-.moving .controls {{ display: none; }}
-.moving.narrow .said {{ min-height: 64px; margin: 0 0 12px; color: var(--ink); font: 15px/1.4 system-ui, sans-serif; }}
+.moving .controls {{ display: none !important; }}
+.moving.narrow .said {{ min-height: 64px !important; margin: 0 0 12px; color: var(--ink); font: 15px/1.4 system-ui, sans-serif; }}
 """
 AT = """part => {
     for (const each of document.getAnimations()) {

@@ -29,12 +29,14 @@ def test_texts_of_every_kind_are_among_the_edges():
     assert {event[0] for dump in torch_dumps.edges() for event in dump["events"]} >= {"reuse", "free", "outside"}
 
 
+@pytest.mark.sweep
 def test_numbers_of_two_digits_and_names_with_digits_are_among_the_edges():
     texts = "".join(dump["text"] for dump in torch_dumps.edges())
     kernels = ("cpp_fused_mul_10(", "cpp_fused_atan2_expm1_log1p_0(", "cpp_fused_add_atan2_0(")
     assert all(word in texts for word in ("del buf10", " tmp_acc10 = ", *kernels))
 
 
+@pytest.mark.sweep
 def test_an_alias_that_goes_is_among_the_edges_and_an_operand_given_by_keyword():
     texts = [dump["text"] for dump in torch_dumps.edges()]
     assert any(f"    del {name}\n" in text for text in texts for name in re.findall(r"(\w+) = .*# alias", text))
