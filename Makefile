@@ -27,7 +27,7 @@ help:                   ## show what can be made
 grade: setup            ## autograde a sample class for lab 01a
 	@$(BIN)/rushlight grade 01a --sample
 
-test: setup             ## run the tests (about 7 minutes on two cores); BUDGET=record keeps their CPU time; GPU=1 runs the labs beside a stand-in for a GPU
+test: setup             ## run the tests (six to seven minutes on two cores); BUDGET=record keeps their CPU time; GPU=1 runs the labs beside a stand-in for a GPU
 ifdef GPU
 	@$(BIN)/python -m pytest -n 2 -m "" --durations 10 tests/test_beside_a_gpu.py
 else
