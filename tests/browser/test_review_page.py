@@ -116,7 +116,7 @@ def test_five_questions_are_asked_by_keyboard_or_thumb_and_come_again(review, se
     )
     review.reload()
     review.get_by_role("link", name="Review: 2 due today").click()
-    assert place.get_by_text("1 of 5").is_visible()
+    place.get_by_text("1 of 5").wait_for()
 
 
 def test_home_says_nothing_of_a_review_before_a_phase_is_begun(review, served):
