@@ -492,7 +492,7 @@ def operators(path: Path) -> list[tuple[str, list[Operator]]]:
             title,
             [
                 Operator(entry["func"], _kernels(entry, path.parent))
-                for entry in yaml.safe_load(text)
+                for entry in yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
                 if "func" in entry
             ],
         )

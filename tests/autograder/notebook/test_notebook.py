@@ -61,6 +61,7 @@ def fresh():
         yield outputs
 
 
+@pytest.mark.sweep  # `make test` does the same in JupyterLab
 def test_a_wrong_answer_shows_the_smallest_case_and_a_right_one_passes(outputs):
     wrong, shown, replayed, fixed = outputs(
         WRONG,
