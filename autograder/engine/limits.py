@@ -158,7 +158,7 @@ def limited(function: Callable[[], T], limit: float, besides: Collection[int] = 
                 signal.pthread_kill(main, signal.SIGALRM)
 
     before = signal.signal(signal.SIGALRM, interrupt)
-    watcher = _PageAlarm(limit) if IN_BROWSER else threading.Thread(target=watch, daemon=True)
+    watcher = _PageLimit(limit) if IN_BROWSER else threading.Thread(target=watch, daemon=True)
     watcher.start()
     try:
         try:
@@ -176,9 +176,8 @@ def limited(function: Callable[[], T], limit: float, besides: Collection[int] = 
     return result
 
 
-_PAGE_ALARM = """(pyodide, limit, interval, number) => {
-    let due = performance.now() + 1000 * limit;
-    globalThis.postMessage?.({ limit });
+_PAGE_ALARM = """(pyodide, first, interval, number) => {
+    let due = performance.now() + 1000 * first;
     pyodide.setInterruptBuffer({
         get 0() {
             if (performance.now() < due) return 0;
@@ -190,26 +189,44 @@ _PAGE_ALARM = """(pyodide, limit, interval, number) => {
 }"""
 
 
-class _PageAlarm:
-    """Sends SIGALRM after `limit` seconds, and again and again, in a browser's Python, which has no threads: every few
-    instructions Pyodide looks into a buffer for a signal, and this buffer looks at the clock. C code is not interrupted: the page,
-    which is told of each limit, ends this Python."""
+class PageAlarm:
+    """Sends a signal after `first` seconds, and again and again, in a browser's Python, which has no threads: every few
+    instructions Pyodide looks into a buffer for a signal, and this buffer looks at the clock. C code is not interrupted. There is
+    one alarm at a time."""
 
-    def __init__(self, limit: float):
-        self.limit = limit
+    def __init__(self, number: int, first: float, interval: float):
+        self.arguments = first, interval, int(number)
 
     def start(self) -> None:
         import pyodide_js  # type: ignore[import-not-found]
         from pyodide.code import run_js  # type: ignore[import-not-found]
 
-        run_js(_PAGE_ALARM)(pyodide_js, self.limit, WATCH_SECONDS, int(signal.SIGALRM))
+        run_js(_PAGE_ALARM)(pyodide_js, *self.arguments)
 
     def join(self) -> None:
         import pyodide_js
-        from pyodide.code import run_js
 
         pyodide_js.setInterruptBuffer(None)
-        run_js("globalThis.postMessage?.({ limit: null })")
+
+
+class _PageLimit(PageAlarm):
+    """The alarm of a limit in seconds. The page, which is told of each limit, ends a Python that is in C code."""
+
+    def __init__(self, limit: float):
+        super().__init__(signal.SIGALRM, limit, WATCH_SECONDS)
+
+    def start(self) -> None:
+        super().start()
+        self._tell(self.arguments[0])
+
+    def join(self) -> None:
+        super().join()
+        self._tell(None)
+
+    def _tell(self, limit: float | None) -> None:
+        from pyodide.code import run_js
+
+        run_js("limit => globalThis.postMessage?.({ limit: limit ?? null })")(limit)
 
 
 class Interrupted(BaseException):

@@ -12,12 +12,13 @@ import io
 import linecache
 import marshal
 import pprint
+import signal
 import sys
 import time
 import traceback
 import zipfile
-from collections.abc import Callable, Iterable
-from contextlib import redirect_stderr, redirect_stdout
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from importlib.machinery import ModuleSpec
 from importlib.util import MAGIC_NUMBER, find_spec
 from pathlib import Path
@@ -28,6 +29,7 @@ from zipimport import zipimporter
 from ..engine import judge, practice  # noqa: F401  (a first check then finds them loaded)
 from ..engine.check import function_of
 from ..engine.exercise import unplug
+from ..engine.limits import IN_BROWSER, PageAlarm
 from ..engine.subject import MAX_OUTPUT
 from ..language import speak
 from . import kernel
@@ -36,6 +38,7 @@ Output = dict[str, Any]
 FORMATS = {"text/html": "_repr_html_", "image/svg+xml": "_repr_svg_", "image/png": "_repr_png_"}
 WIDTH = 79  # of a value that is shown
 FLUSH_SECONDS = 0.1  # between two parts of what a cell prints
+LINES_AT_ONCE = 200  # of what a cell prints, which are shown as they end
 
 
 class Tab:
@@ -76,7 +79,7 @@ class Tab:
         file = f"<{name}>"
         linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file  # what tracebacks show
         out, errors = _Stream("stdout", self.show), _Stream("stderr", self.show)
-        with redirect_stdout(out), redirect_stderr(errors):
+        with redirect_stdout(out), redirect_stderr(errors), _flushing(out, errors):
             try:
                 value = self._run(source, file)
                 if value is not None and not source.rstrip().endswith(";"):
@@ -148,30 +151,52 @@ def _error(error: BaseException) -> Output:
 
 
 class _Stream(io.TextIOBase):
-    """What a cell prints, handed on in parts: no more than a few a second, and no more than a page can hold."""
+    """What a cell prints, handed on in parts: its first lines at once, then a few parts a second, and no more than a page can hold.
+
+    A page that stops a cell ends its Python with all that was not handed on. So the first lines are there also if C code runs on.
+    """
 
     def __init__(self, name: str, show: Callable[[Output], None]):
         self.name, self.show = name, show
         self.parts: list[str] = []
-        self.left, self.flushed = MAX_OUTPUT, time.monotonic()
+        self.lines, self.left, self.flushed = LINES_AT_ONCE, MAX_OUTPUT, time.monotonic()
 
     def writable(self) -> bool:
         return True
 
     def write(self, text: str) -> int:
         self.parts.append(text)
-        if time.monotonic() > self.flushed + FLUSH_SECONDS:
+        ended = text.count("\n")
+        if ended and self.lines > 0 or time.monotonic() > self.flushed + FLUSH_SECONDS:
             self.flush()
+        self.lines -= ended
         return len(text)
 
     def flush(self) -> None:
-        whole, self.parts, self.flushed = "".join(self.parts), [], time.monotonic()
+        parts, self.parts = self.parts, []  # first, because a signal may flush at each call
+        whole, self.flushed = "".join(parts), time.monotonic()
         text = whole[: self.left]
         self.left -= len(text)
         if text:
             more = speak("the cell prints more: {count:,} characters are shown", count=MAX_OUTPUT)
             text += "" if text == whole else f"\n… {more}\n"
             self.show({"output_type": "stream", "name": self.name, "text": text})
+
+
+@contextmanager
+def _flushing(*streams: _Stream) -> Iterator[None]:
+    """In a browser, hand on what the streams have every `FLUSH_SECONDS`, also while the cell is in a loop that prints no more."""
+    if not IN_BROWSER:
+        yield
+        return
+    alarm = PageAlarm(signal.SIGUSR1, FLUSH_SECONDS, FLUSH_SECONDS)
+    before = signal.signal(signal.SIGUSR1, lambda *_: [stream.flush() for stream in streams])
+    alarm.start()
+    try:
+        yield
+    finally:
+        alarm.join()
+        signal.signal(signal.SIGUSR1, before)
 
 
 def bytecode(known: int) -> bytes | None:

@@ -136,6 +136,16 @@ def test_an_endless_loop_is_stopped_and_what_has_passed_is_plugged_in_again(lab)
     assert f"2 of {EXERCISES} exercises" in card(lab, OFFSET) and tally(lab) == of(4, ALL)
 
 
+@pytest.mark.sweep
+def test_what_a_loop_printed_before_it_was_stopped_is_shown(lab):
+    lab.evaluate("cells[0].change('for i in range(1000): print(i, end=' ')\\nwhile True: pass'), void press(cells[0])")
+    lab.get_by_text("998 999").wait_for()
+    lab.get_by_role("button", name="Stop").click()
+    lab.wait_for_function(IDLE)
+    said = lab.evaluate("cells[0].outputs.innerText")
+    assert said.startswith("0 1 2") and "998 999" in said and "Stopped" in said
+
+
 @pytest.mark.sweep  # an editor starts Python
 def test_a_piece_that_passed_has_its_mark_and_points_on_a_later_visit(lab):
     answer(lab, STRIDES, RIGHT)

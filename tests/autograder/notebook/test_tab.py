@@ -46,10 +46,18 @@ def test_a_cell_shows_what_it_prints_and_its_last_value(page, shown):
     assert page.run("b", "x")
     assert page.run("c", "x + 1;") and page.run("d", "") and page.run("e", "y = None\ny")
     assert [output.get("text") or output["data"] for output in shown] == [
-        "one\ntwo\n",
+        "one\n",
+        "two\n",
         {"text/plain": "3"},
         {"text/plain": "2"},
     ]
+
+
+def test_the_first_lines_are_shown_as_they_end_and_further_ones_in_larger_parts(page, shown):
+    assert page.run("a", f"for i in range({2 * tab.LINES_AT_ONCE}): print(i)")
+    texts = [output["text"] for output in shown]
+    assert texts[: tab.LINES_AT_ONCE] == [f"{i}\n" for i in range(tab.LINES_AT_ONCE)]
+    assert len(texts) < 2 * tab.LINES_AT_ONCE and "".join(texts).count("\n") == 2 * tab.LINES_AT_ONCE
 
 
 def test_two_tabs_of_a_page_have_names_of_their_own(page, shown, monkeypatch):
