@@ -23,6 +23,13 @@ const THEME = EditorView.theme({
   ".cm-matchingBracket": { background: "none !important", outline: "0.05rem solid currentColor" },
 });
 
+// What a line that is broken goes on with begins below the line's own first letter.
+function hanging({ doc }) {
+  const lines = Array.from({ length: doc.lines }, (_, index) => doc.line(index + 1));
+  const style = (depth) => `padding-left: calc(0.6em + ${depth}ch); text-indent: -${depth}ch`;
+  return Decoration.set(lines.map(({ from, text }) => Decoration.line({ attributes: { style: style(text.search(/\S|$/)) } }).range(from)));
+}
+
 // Put an editor in the place of an element. `parts(text)` gives the classes of a text's parts, as [start, end, class]. `changed(text)` is
 // called after each change, and `run()` for Shift+Enter.
 export function edit(element, { text, label, parts, changed, run }) {
@@ -40,7 +47,7 @@ export function edit(element, { text, label, parts, changed, run }) {
         python(),
         lineNumbers(),
         EditorView.decorations.compute(["doc"], marks),
-        NARROW.matches ? EditorView.lineWrapping : [],
+        NARROW.matches ? [EditorView.lineWrapping, EditorView.decorations.compute(["doc"], hanging)] : [],
         THEME,
         EditorView.scrollMargins.of(() => ({ top: COVERED })),
         EditorView.contentAttributes.of({ "aria-label": label }),

@@ -5,6 +5,7 @@
 
 const share = (() => {
   const LONGEST = 8000; // characters of a link's answer
+  const MOST = 20; // links of one's own that are known again
   const LARGEST = 100_000; // bytes of an answer that is unpacked
   const UNREADABLE = words("The link's answer cannot be read: a part of the link is missing. Ask for the link again. Nothing has changed here.");
 
@@ -57,8 +58,9 @@ const share = (() => {
     const asText = words("Copy as text");
     const link = async () => {
       const answer = await packed({ lab, exercise: cell.of, answer: cell.judged });
-      if (answer.length > LONGEST) place.textContent = words("This answer is too long for a link. Use {}.", asText);
-      else await copy(`${address}#a=${answer}`, words("Copied. The link has this answer in it, and nothing else of yours."), place);
+      if (answer.length > LONGEST) return void (place.textContent = words("This answer is too long for a link. Use {}.", asText));
+      made(answer);
+      await copy(`${address}#a=${answer}`, words("Copied. The link has this answer in it, and nothing else of yours."), place);
     };
     const text = () => {
       const where = `${address}#${cell.exercise.block.id}`;
@@ -91,6 +93,18 @@ const share = (() => {
     }
   }
 
+  // The answers of the last links that were made in this browser. `text` joins them.
+  function made(text) {
+    const key = "rushlight/links";
+    try {
+      const known = JSON.parse(localStorage.getItem(key) ?? "[]");
+      if (text) localStorage.setItem(key, JSON.stringify([text, ...known.filter((other) => other !== text)].slice(0, MOST)));
+      return known;
+    } catch {
+      return []; // the browser keeps nothing
+    }
+  }
+
   // Put that answer into its editor.
   async function receive() {
     const text = brought();
@@ -103,17 +117,20 @@ const share = (() => {
     const cell = cells.find(({ kind, exercise }) => kind === "exercise" && exercise === given.exercise);
     if (!cell) return refuse(words("The link has an answer to an exercise that this lab does not have. Nothing has changed here."));
     for (const other of cells) if (other.lent !== undefined) other.giveBack();
+    const there = (...what) => (cell.block.before(say(...what)), note.scrollIntoView({ block: "center" }));
+    const forget = () => (brought(null), history.replaceState(null, "", location.href.split("#")[0]));
+    if (given.answer === cell.mine) return forget(), there(words("The link has the answer that is here already."));
     cell.lend(given.answer);
     const back = () => {
       cell.giveBack();
-      brought(null);
+      forget();
       note.remove();
-      history.replaceState(null, "", location.href.split("#")[0]);
       cell.buttons.querySelector("button").focus();
     };
-    const told = words("This answer is another person's, from a link, and was not run. Read it before you press Check: it then runs in this page. Your own answer is kept. A verdict on this one gives you no points, and changes to it are not kept.");
-    cell.block.before(say(told, make("div", { class: "buttons" }, make("button", { text: words("Back to mine"), type: "button", click: back }))));
-    note.scrollIntoView({ block: "center" });
+    const told = made().includes(text)
+      ? words("This answer is your own, from a link that was made here. What you have written since is kept. A verdict on this one gives you no points, and changes to it are not kept.")
+      : words("This answer is another person's, from a link, and was not run. Read it before you press Check: it then runs in this page. Your own answer is kept. A verdict on this one gives you no points, and changes to it are not kept.");
+    there(told, make("div", { class: "buttons" }, make("button", { text: words("Back to mine"), type: "button", click: back })));
   }
 
   return { buttons, receive };

@@ -11,6 +11,7 @@
 const page = JSON.parse(document.getElementById("tab").textContent);
 const base = new URL(page.base, document.baseURI);
 const LIMIT = { exercise: 60, check: 60, plain: 600, drawing: 600, torch: 600 }; // seconds, then a cell is stopped
+const NARROW = matchMedia("(max-width: 44.9375em)"); // where an editor breaks lines
 const HINT = words("Tab indents. Press Escape, then Tab, to leave the editor. Shift+Enter runs or checks.");
 const LOST = words("This browser keeps nothing: download your answers before you leave.");
 const TAKE_OUT = 'from autograder.engine import check, exercise\nexercise.unplug(check.function_of("{}"))'; // the cells of a reading run without pieces
@@ -48,10 +49,19 @@ function* coloured(text) {
   let last = 0;
   for (const [start, end, kind] of parts(text)) {
     yield text.slice(last, start);
-    yield make("span", { class: kind, text: text.slice(start, end) });
+    if (kind === "sd") yield* hanging(text.slice(start, end), text.slice(last, start).match(/ *$/)[0].length);
+    else yield make("span", { class: kind, text: text.slice(start, end) });
     last = end;
   }
   yield text.slice(last);
+}
+
+// The lines of a docstring. On a phone a long one goes on below its own first letter. The first line has an indent `before` it.
+function* hanging(text, before) {
+  for (const [index, line] of text.split("\n").entries()) {
+    if (index) yield "\n";
+    yield make("span", { class: "sd", style: index ? `--in: ${line.search(/\S|$/)}ch` : `--before: ${before}ch`, text: line });
+  }
 }
 
 // What the browser keeps ----------------------------------------------------------------------------------------------
@@ -60,6 +70,7 @@ class Kept {
   works = true;
   answers = {}; // by cell, what differs from the page's own text
   passed = {}; // by check, the text of the exercise that passed it; by milestone, the reader's pieces that it passed with
+  replaced = {}; // by cell, the reader's text before it was started again
   ended = undefined; // of a lab all of whose checks here passed once: see end.js
 
   // `points` gives {points, of}, for the links to a lab.
@@ -70,8 +81,8 @@ class Kept {
 
   read() {
     try {
-      const { answers = {}, passed = {}, finished, ended = finished } = JSON.parse(localStorage.getItem(this.key) ?? "{}");
-      Object.assign(this, { answers, passed, ended });
+      const { answers = {}, passed = {}, replaced = {}, finished, ended = finished } = JSON.parse(localStorage.getItem(this.key) ?? "{}");
+      Object.assign(this, { answers, passed, replaced, ended });
     } catch {
       this.works = false;
     }
@@ -92,8 +103,8 @@ class Kept {
 
   write() {
     try {
-      const { answers, passed, ended, finished } = this;
-      localStorage.setItem(this.key, JSON.stringify({ answers, passed, ended, finished, ...this.counted() }));
+      const { answers, passed, replaced, ended, finished } = this;
+      localStorage.setItem(this.key, JSON.stringify({ answers, passed, replaced, ended, finished, ...this.counted() }));
       this.works = true;
       dispatchEvent(new Event("rushlight:kept"));
     } catch {
@@ -320,7 +331,7 @@ class Cell {
     if (this.kind !== "check" || (this.exercise?.checked !== this && !isSaid)) (draws ? this.outside : this.block).after(this.buttons);
     else this.block.hidden = true; // the button of its exercise is the check
     if (this.kind === "check") return;
-    if (this.text !== this.own) this.code.replaceChildren(...coloured(this.text));
+    if (this.text !== this.own || NARROW.matches) this.code.replaceChildren(...coloured(this.text));
     this.block.querySelector("pre").addEventListener("click", () => getSelection().isCollapsed && this.edit());
   }
 
@@ -361,20 +372,20 @@ class Cell {
     this.display();
   }
 
-  // Put the page's own text in the place of the reader's, or the reader's back.
+  // Put the page's own text in the place of the reader's, or the reader's back, also on a later visit.
   startAgain() {
-    const { replaced, text } = this;
-    this.change(replaced ?? this.own);
-    this.offerAgain(replaced ?? text);
+    const { replaced } = this.kept;
+    if (this.text !== this.own) replaced[this.id] = this.text;
+    this.change(this.text === this.own ? replaced[this.id] : this.own);
   }
 
-  // The button that starts again. Until the next change it brings back the text that it `replaced`.
-  offerAgain(replaced) {
-    this.replaced = this.text === this.own ? replaced : undefined;
+  // The button that starts again. As long as the page's own text is there, it brings back the text that this replaced.
+  offerAgain() {
     if (!this.again) return;
-    this.again.textContent = this.replaced ? words("Undo") : words("Start again");
+    const isOwn = this.text === this.own;
+    this.again.textContent = isOwn ? words("Undo") : words("Start again");
     this.again.setAttribute("aria-label", `${this.again.textContent}: ${this.exercise ?? this.own.split("\n", 1)[0]}`);
-    this.again.hidden = this.lent !== undefined || (this.text === this.own && !this.replaced);
+    this.again.hidden = this.lent !== undefined || (isOwn && !this.kept.replaced[this.id]);
   }
 
   // Of a check: say whether what is shown is the verdict on the text of now. Of one that passed before, show this.
@@ -398,6 +409,13 @@ class Cell {
       this.outputs.prepend(this.edited);
       this.edited.hidden = text === this.exercise?.own;
     }
+  }
+
+  // A verdict shows the total of the lab as long as it is right.
+  tellTotal() {
+    const { points, of } = this.kept.counted() || {}, total = (points) => `· ${words("{0} of {1} points", points, of)}`;
+    const isTotal = new RegExp(`${total("[\\d.,]+")}$`);
+    for (const line of this.outputs.querySelectorAll(".rich div:not(:has(*))")) if (isTotal.test(line.textContent)) line.hidden = !line.textContent.endsWith(total(points));
   }
 
   // What a later visit shows of a check that has passed.
@@ -532,6 +550,8 @@ async function press(cell) {
       dispatchEvent(new CustomEvent("rushlight:judged", { detail: cell }));
     }
     if (cell.lab) await python.run({ kind: "plain", name: "after", lab: cell.lab }, TAKE_OUT.replace("{}", cell.of ?? cell.exercise), () => {});
+    cell.wait("");
+    if (!cell.outputs.childElementCount) cell.outputs.append(make("p", { class: "notes", text: words("✓ The cell has run. It shows nothing.") }));
     if (page.notebook) remember();
     cell.outputs.scrollIntoView({ block: "nearest" });
   } catch {
@@ -668,6 +688,7 @@ const bar = {
 
   show() {
     if (!running) for (const cell of cells) if (cell.kind === "check") cell.compare();
+    for (const cell of cells) cell.tellTotal();
     this.element.hidden = !page.notebook && !this.said.textContent && this.end.hidden;
     if (page.notebook) this.tally.textContent = words("{0} of {1} points", earned(), page.points);
     if (!kept.works) this.say(LOST);
@@ -772,8 +793,7 @@ async function upload(input) {
 
 function forget() {
   if (!confirm(words("Delete your answers to this lab in this browser? A downloaded notebook stays."))) return;
-  kept.passed = {};
-  kept.ended = undefined;
+  Object.assign(kept, { passed: {}, replaced: {}, ended: undefined });
   if (kept.works) localStorage.removeItem(`${kept.key} time`); // of end.js
   for (const cell of cells) {
     if (cell.kind === "check" && !cell.lacks) cell.clear(), cell.settle();

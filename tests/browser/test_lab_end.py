@@ -137,7 +137,12 @@ def test_a_verdict_is_copied_as_a_link_that_brings_the_answer_and_as_text(lab, b
     lab.get_by_text("The link has this answer in it").wait_for()
     address = lab.evaluate("navigator.clipboard.readText()")
 
-    lab.evaluate("localStorage.clear()")
+    for text, said in ((WRONG, "is here already"), (RIGHT, "is your own")):
+        lab.evaluate("text => cells.find(({ of }) => of).exercise.change(text)", text)
+        lab.goto("about:blank")
+        lab.goto(address)
+        lab.locator(".lent", has_text=said).wait_for()
+    lab.evaluate("localStorage.clear(), sessionStorage.clear()")
     lab.goto("about:blank")
     lab.goto(address)
     note = lab.locator(".lent")

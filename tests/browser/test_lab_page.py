@@ -87,6 +87,7 @@ def test_a_lab_is_done_in_its_page_and_downloaded_as_a_notebook(lab, tmp_path):
     assert "69 of 93 cases agree with torch" in said and "a size of 0 counts as 1" in said and "practice" in said
     answer(lab, STRIDES, RIGHT)
     press(lab, STRIDES, "Run")
+    assert "The cell has run." in lab.locator(f'[data-cell="{STRIDES}"] ~ .outputs').first.inner_text()
     press(lab, STRIDES)
     assert "all 93 cases agree with torch" in card(lab, STRIDES) and tally(lab) == of(2, ALL)
     press(lab, STRIDES, "Run")
@@ -97,6 +98,9 @@ def test_a_lab_is_done_in_its_page_and_downloaded_as_a_notebook(lab, tmp_path):
     answer(lab, OFFSET, SHORT)
     press(lab, OFFSET)
     assert f"2 of {EXERCISES} exercises · {of(4, ALL)}" in card(lab, OFFSET) and tally(lab) == of(4, ALL)
+    assert "2 of 2 points" in card(lab, STRIDES) and "exercises ·" not in card(
+        lab, STRIDES
+    )  # its total is not that of now
 
     with lab.expect_download() as download:
         lab.get_by_role("button", name="Download").click()
@@ -222,9 +226,12 @@ def test_who_starts_again_by_mistake_has_the_code_back(lab):
     answer(lab, STRIDES, WRONG)
     buttons = lab.locator(f'[data-cell="{STRIDES}"] + .buttons')
     buttons.get_by_text("Start again").click()
+    lab.reload()
     assert "NotImplementedError" in text_of(lab, STRIDES)
     buttons.get_by_text("Undo").click()
     assert "step *= size" in text_of(lab, STRIDES)
+    buttons.get_by_text("Edit").click()
+    lab.locator(f'[data-cell="{STRIDES}"] .cm-content').wait_for()
     buttons.get_by_text("Start again").click()
     lab.locator(f'[data-cell="{STRIDES}"] .cm-content').focus()
     lab.keyboard.press("Control+z")
