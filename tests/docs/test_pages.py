@@ -41,6 +41,17 @@ def test_what_is_copied_of_a_session_is_what_was_typed(hooks, shown, typed):
     assert hooks["pages"].without_prompts(shown) == typed
 
 
+def test_a_table_has_the_name_of_the_heading_above(hooks):
+    link = '<a class="headerlink" href="#a">¶</a>'
+    page = f'<table>1</table><h2 id="a">Keys of <code>x</code> &amp; y{link}</h2><table>2</table><table class="own">3</table>'
+    named = hooks["pages"].named_tables(page)
+    assert re.findall("<table[^>]*>", named) == [
+        "<table>",
+        '<table aria-label="Keys of x &amp; y">',
+        '<table class="own">',
+    ]
+
+
 def test_a_description_says_the_aim_of_a_chapter_or_its_first_sentences(hooks):
     said = hooks["pages"].description
     aim = "<p>At the end of this lab you can say what a view costs &amp; why.</p>"

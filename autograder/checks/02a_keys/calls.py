@@ -5,7 +5,18 @@ from contextlib import contextmanager, nullcontext
 
 from ...engine.check import program
 from ..cases import drawn, is_torch, rows, several, words
-from ..shared_02.keys import BACKENDS, EXPLICIT, FUNCTIONALITIES, IMPLICIT, RUNTIME, bits_of, names, subsets, union
+from ..shared_02.keys import (
+    BACKEND_BITS,
+    BACKENDS,
+    EXPLICIT,
+    IMPLICIT,
+    RUNTIME,
+    SINGLE_BITS,
+    bits_of,
+    names,
+    subsets,
+    union,
+)
 from ..shared_02.operators import MASK, attempt, guards, kernels_of, library, operators, stacks, threaded, unpack
 from .keys import highest_name
 
@@ -81,31 +92,24 @@ def _(torch, stack, included, excluded):
     return dict.fromkeys(["of a list", "of a tuple"], names(torch, got[0]))
 
 
-_FALL = ["kernel", "fallthrough"]
 _ALWAYS = [
     "BackendSelect",
     "ADInplaceOrView",
     "AutocastCPU",
     "AutocastCUDA",
 ]  # these fall through if nothing is registered
-
-
-def _all(kind, **others):
-    return dict.fromkeys(RUNTIME, kind) | others
-
-
-_NOTHING = {"CPU": "nothing", EXPLICIT: "nothing"}
+_BACKEND = ["CPU", EXPLICIT]
 
 
 def _about_fallthroughs(case, mine, theirs):
     if not isinstance(mine, list):
         return None
-    backends = [name for name in BACKENDS if name in case["bits"]]
-    if {*backends} - {*mine}:
+    backends = [name for name in BACKENDS if f"{name}Bit" in case["bits"]]
+    if {*case["bits"]} & {*BACKEND_BITS} - {*mine}:
         return "the backends stay: only the functionality of a key is removed"
     differs = {*mine} ^ {*theirs}
     for functionality, prefix in (("Dense", ""), ("AutogradFunctionality", "Autograd")):
-        if functionality in differs and len({case["kernels"][prefix + backend] for backend in backends}) > 1:
+        if functionality in differs and len({prefix + backend in case["fallthroughs"] for backend in backends}) > 1:
             return "of several backends, only the entries of the highest count"
     if {*theirs} - {*mine}:
         return "a functionality stays if its entry is not `FALLTHROUGH`: a kernel, a fallback, or `MISSING`"
@@ -114,66 +118,63 @@ def _about_fallthroughs(case, mine, theirs):
 
 @program(
     "c10.dispatch.skip_fallthrough",
-    cases=drawn(
-        kernels=drawn(**{key: _FALL + ["nothing"] * (key in _ALWAYS) for key in RUNTIME}),
-        bits=lambda st: st.sets(st.sampled_from([*BACKENDS, *FUNCTIONALITIES])).map(sorted),
-    ),
+    cases=drawn(bits=subsets(SINGLE_BITS), fallthroughs=subsets(RUNTIME), unregistered=subsets(_ALWAYS)),
     edges=rows(
-        "kernels bits",
-        (_all("kernel"), [*BACKENDS, *FUNCTIONALITIES]), (_all("fallthrough"), [*BACKENDS, *FUNCTIONALITIES]),
-        (_all("fallthrough"), []), (_all("kernel"), ["CPU"]), (_all("kernel", CPU="fallthrough"), ["CPU", "Dense"]),
-        (_all("kernel", CPU="fallthrough"), ["CPU", "Meta", "Dense"]),
-        (_all("kernel", Meta="fallthrough"), ["CPU", "Meta", "Dense"]),
-        (_all("kernel", Meta="fallthrough"), ["CPU", "Dense", "AutogradFunctionality"]),
-        (_all("kernel", AutogradCPU="fallthrough"), ["CPU", "Dense", "AutogradFunctionality", "AutocastCPU"]),
-        (_all("kernel", AutogradMeta="fallthrough"), ["CPU", "Meta", "Dense", "AutogradFunctionality"]),
-        (_all("kernel", AutogradCPU="fallthrough"), ["CPU", "Meta", "Dense", "AutogradFunctionality"]),
-        (_all("kernel", ADInplaceOrView="nothing"), ["CPU", "Dense", "ADInplaceOrView", "AutogradFunctionality"]),
-        (_all("fallthrough", CPU="kernel"), ["CPU", "Dense", "AutogradFunctionality", "AutocastCPU", "Python"]),
-        (_all("kernel", CPU="fallthrough"), ["Dense"]), (_all("kernel", CUDA="fallthrough"), ["Dense"]),
-        (_all("kernel", CPU="fallthrough"), ["CPU", "Meta", "Dense", "AutogradFunctionality"]),
-        (_all("kernel", AutogradCPU="fallthrough"), ["AutogradFunctionality", "BackendSelect"]),
-        (_all("kernel", BackendSelect="nothing", AutocastCPU="nothing"), ["BackendSelect", "AutocastCPU", "Python"]),
-        (_all("kernel", Python="fallthrough", PrivateUse1="fallthrough"), ["PrivateUse1", "Dense", "Python", "CPU"]),
-        (_all("kernel", AutogradCPU="nothing"), ["CPU", "Dense", "AutogradFunctionality", "AutocastCPU"]),
+        "bits fallthroughs unregistered",
+        (SINGLE_BITS, [], []), (SINGLE_BITS, RUNTIME, []), ([], RUNTIME, []), (["CPUBit"], [], []),
+        (["CPUBit", "Dense"], ["CPU"], []), (["CPUBit", "MetaBit", "Dense"], ["CPU"], []),
+        (["CPUBit", "MetaBit", "Dense"], ["Meta"], []), (["CPUBit", "Dense", "AutogradFunctionality"], ["Meta"], []),
+        (["CPUBit", "Dense", "AutogradFunctionality", "AutocastCPU"], ["AutogradCPU"], []),
+        (["CPUBit", "MetaBit", "Dense", "AutogradFunctionality"], ["AutogradMeta"], []),
+        (["CPUBit", "MetaBit", "Dense", "AutogradFunctionality"], ["AutogradCPU"], []),
+        (["CPUBit", "Dense", "ADInplaceOrView", "AutogradFunctionality"], [], ["ADInplaceOrView"]),
+        (["CPUBit", "Dense", "AutogradFunctionality", "AutocastCPU", "Python"], RUNTIME[1:], []),
+        (["Dense"], ["CPU"], []), (["Dense"], ["CUDA"], []),
+        (["CPUBit", "MetaBit", "Dense", "AutogradFunctionality"], ["CPU"], []),
+        (["AutogradFunctionality", "BackendSelect"], ["AutogradCPU"], []),
+        (["BackendSelect", "AutocastCPU", "Python"], [], ["BackendSelect", "AutocastCPU"]),
+        (["PrivateUse1Bit", "Dense", "Python", "CPUBit"], ["Python", "PrivateUse1"], []),
+        (["CPUBit", "Dense", "AutogradFunctionality", "AutocastCPU"], [], ["AutogradCPU"]),
         # the kernel for the backend is missing
-        (_all("kernel", **_NOTHING), ["CPU", "Dense", "AutogradFunctionality"]),
-        (_all("fallthrough", BackendSelect="kernel", **_NOTHING), ["CPU", "Dense", "AutogradFunctionality", "BackendSelect"]),
+        (["CPUBit", "Dense", "AutogradFunctionality"], [], _BACKEND),
+        (["CPUBit", "Dense", "AutogradFunctionality", "BackendSelect"], RUNTIME[1:4] + RUNTIME[5:], _BACKEND),
     ),
     disposable=True,
     hint=_about_fallthroughs,
 )  # fmt: skip
-def without_fallthroughs(xp, kernels, bits):
-    with falling_through(xp, kernels, []) as overload:
+def without_fallthroughs(xp, bits, fallthroughs=(), unregistered=()):
+    """What stays of these bits, for an operator with a kernel for every key but these, and a composite one."""
+    with falling_through(xp, fallthroughs, unregistered, []) as overload:
         return names(xp, xp.dispatch.skip_fallthrough(overload, union(xp, bits)))
 
 
 @without_fallthroughs.oracle
-def _(torch, kernels, bits):
+def _(torch, bits, fallthroughs, unregistered):
     """The key set of the first kernel that does not fall through, or of the kernel for no key at all."""
     got = []
-    empty = torch._C.DispatchKeySet(torch._C.DispatchKey.Undefined)
-    with falling_through(torch, kernels, got) as overload, torch._C._ForceDispatchKeyGuard(union(torch, bits), empty):
+    keys, empty = union(torch, bits), torch._C.DispatchKeySet(torch._C.DispatchKey.Undefined)
+    operator = falling_through(torch, fallthroughs, unregistered, got)
+    with operator as overload, torch._C._ForceDispatchKeyGuard(keys, empty):
         overload()
     return names(torch, got[0])
 
 
 @contextmanager
-def falling_through(xp, kernels, got):
+def falling_through(xp, fallthroughs, unregistered, got):
     """An operator without arguments whose kernels append their key set to `got`, or fall through."""
     with library(xp) as (namespace, made):
         made.define("f() -> ()")
-        for key, kind in ({EXPLICIT: "kernel"} | kernels).items():
-            if kind == "kernel":
-                made.impl("f", lambda key_set: got.append(key_set), key, with_keyset=True)
-            elif kind == "fallthrough":
+        for key in (EXPLICIT, *RUNTIME):
+            if key in fallthroughs:
                 made.impl("f", xp.library.fallthrough_kernel, key)
+            elif key not in unregistered:
+                made.impl("f", lambda key_set: got.append(key_set), key, with_keyset=True)
         yield getattr(xp.ops, namespace).f.default
 
 
 def _leaves_out_fallbacks(case):
     """Whether the operator has its own kernel for autograd. Torch's fallback logs nothing."""
-    backend = next((name for name in reversed(BACKENDS) if name in case["bits"]), "CPU")
+    backend = next((name for name in reversed(BACKENDS) if f"{name}Bit" in case["bits"]), "CPU")
     registered = [key for key, _ in case["kernels"]]
     return "AutogradFunctionality" not in case["bits"] or {"Autograd", f"Autograd{backend}"} & set(registered)
 
@@ -181,12 +182,12 @@ def _leaves_out_fallbacks(case):
 _CHAIN = [
     ["CPU", "keyset"], ["ADInplaceOrView", "redispatch"], ["AutogradCPU", "redispatch"], ["AutocastCPU", "redispatch"],
 ]  # fmt: skip
-_ALL, _AUTOGRAD = ["CPU", "Dense", "AutogradFunctionality"], ["AutogradCPU", "redispatch"]
+_ALL, _AUTOGRAD = ["CPUBit", "Dense", "AutogradFunctionality"], ["AutogradCPU", "redispatch"]
 _LEAF = ["CPU", "leaf"]
 
 
 def _runs(st):
-    bits = [*BACKENDS, *(name for name in FUNCTIONALITIES if name != "Python")]
+    bits = [name for name in SINGLE_BITS if name != "Python"]
     kernels = kernels_of(st, kinds=("keyset", "redispatch", "redispatch"))
     cases = drawn(kernels=kernels, bits=subsets(bits, 1, 5), stack=stacks, how=["call", "redispatch"])
     return cases(st).filter(_leaves_out_fallbacks)
@@ -199,15 +200,15 @@ def _runs(st):
         {"kernels": kernels, "bits": bits, "stack": [["cpu"], None, 1], "how": how}
         for how in ("call", "redispatch")
         for bits, kernels in (
-            (["CPU", "Dense"], [_LEAF]), (_ALL, [_LEAF, _AUTOGRAD]),
+            (["CPUBit", "Dense"], [_LEAF]), (_ALL, [_LEAF, _AUTOGRAD]),
             ([*_ALL, "ADInplaceOrView", "AutocastCPU"], _CHAIN), ([*_ALL, "ADInplaceOrView"], _CHAIN),
-            (["CPU", "Meta", "Dense", "AutogradFunctionality"], [["Meta", "leaf"], ["Autograd", "redispatch"]]),
-            (_ALL, [_LEAF, ["Autograd", "keyset"]]), (["CPU", "Dense"], []), (["Meta", "Dense"], [_LEAF]),
-            (_ALL, [_AUTOGRAD]), (["CPU", "Dense", "BackendSelect"], [_LEAF]), (["Dense"], [_LEAF]),
+            (["CPUBit", "MetaBit", "Dense", "AutogradFunctionality"], [["Meta", "leaf"], ["Autograd", "redispatch"]]),
+            (_ALL, [_LEAF, ["Autograd", "keyset"]]), (["CPUBit", "Dense"], []), (["MetaBit", "Dense"], [_LEAF]),
+            (_ALL, [_AUTOGRAD]), (["CPUBit", "Dense", "BackendSelect"], [_LEAF]), (["Dense"], [_LEAF]),
             (["AutogradFunctionality"], [["AutogradCPU", "leaf"], ["AutogradMeta", "keyset"]]),
             ([], [[EXPLICIT, "leaf"]]), ([], [_LEAF]), (_ALL, [[IMPLICIT, "leaf"]]),
-            (["CPU", "Dense"], [["CPU", "raise"]]), (_ALL, [["CPU", "raise"], _AUTOGRAD]),
-            (["PrivateUse1", "CUDA", "Dense"], [["PrivateUse1", "keyset"], ["CUDA", "keyset"]]),
+            (["CPUBit", "Dense"], [["CPU", "raise"]]), (_ALL, [["CPU", "raise"], _AUTOGRAD]),
+            (["PrivateUse1Bit", "CUDABit", "Dense"], [["PrivateUse1", "keyset"], ["CUDA", "keyset"]]),
         )
     ],
     disposable=True,

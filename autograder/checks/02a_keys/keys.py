@@ -4,19 +4,19 @@ import re
 
 from ...engine.check import program
 from ..cases import drawn, when
-from ..shared_02.keys import BACKENDS, FUNCTIONALITIES, subsets, union
+from ..shared_02.keys import BACKEND_BITS, SINGLE_BITS, subsets, union
 
-_sets_of_bits = drawn(bits=subsets([*BACKENDS, *FUNCTIONALITIES]))
+_sets_of_bits = drawn(bits=subsets(SINGLE_BITS))
 _SETS = [
-    [], ["CPU"], ["CPU", "Meta"], ["Dense"], ["AutogradFunctionality"], ["CPU", "Dense"], ["Meta", "Dense"],
-    ["CUDA", "Dense"], ["PrivateUse1", "Dense"], ["CPU", "Meta", "Dense"], ["CUDA", "PrivateUse1", "Dense"],
-    ["CPU", "AutogradFunctionality"], ["PrivateUse1", "AutogradFunctionality"],
-    ["CUDA", "Meta", "AutogradFunctionality"], ["CPU", "Dense", "AutogradFunctionality"],
-    ["CPU", "PrivateUse1", "Dense", "AutogradFunctionality", "ADInplaceOrView"],
-    ["CPU", "Dense", "AutogradFunctionality", "AutocastCPU", "ADInplaceOrView"],
-    ["CPU", "Dense", "Python", "BackendSelect", "ADInplaceOrView"], ["BackendSelect"], ["Python"],
-    ["Meta", "ADInplaceOrView"], ["CPU", "CUDA", "AutocastCPU", "AutocastCUDA"], ["CPU", "AutocastCPU"],
-    ["Dense", "AutogradFunctionality", "Python"], [*BACKENDS, *FUNCTIONALITIES],
+    [], ["CPUBit"], ["CPUBit", "MetaBit"], ["Dense"], ["AutogradFunctionality"], ["CPUBit", "Dense"], ["MetaBit", "Dense"],
+    ["CUDABit", "Dense"], ["PrivateUse1Bit", "Dense"], ["CPUBit", "MetaBit", "Dense"], ["CUDABit", "PrivateUse1Bit", "Dense"],
+    ["CPUBit", "AutogradFunctionality"], ["PrivateUse1Bit", "AutogradFunctionality"],
+    ["CUDABit", "MetaBit", "AutogradFunctionality"], ["CPUBit", "Dense", "AutogradFunctionality"],
+    ["CPUBit", "PrivateUse1Bit", "Dense", "AutogradFunctionality", "ADInplaceOrView"],
+    ["CPUBit", "Dense", "AutogradFunctionality", "AutocastCPU", "ADInplaceOrView"],
+    ["CPUBit", "Dense", "Python", "BackendSelect", "ADInplaceOrView"], ["BackendSelect"], ["Python"],
+    ["MetaBit", "ADInplaceOrView"], ["CPUBit", "CUDABit", "AutocastCPU", "AutocastCUDA"], ["CPUBit", "AutocastCPU"],
+    ["Dense", "AutogradFunctionality", "Python"], SINGLE_BITS,
 ]  # fmt: skip
 
 
@@ -47,7 +47,8 @@ def highest_name(torch, bits):
     cases=_sets_of_bits,
     edges=[{"bits": bits} for bits in _SETS],
     hint=when(
-        lambda case: len({*BACKENDS} & {*case["bits"]}) > 1, "a functionality per backend gives a key for each backend"
+        lambda case: len({*BACKEND_BITS} & {*case["bits"]}) > 1,
+        "a functionality per backend gives a key for each backend",
     ),
 )
 def keys_of_a_set(xp, bits):

@@ -35,7 +35,7 @@ def _bindings(draw, st):
     returns = draw(st.sampled_from(sorted(_RESULTS)))
     kind = draw(st.sampled_from(["unboxed", "pythonic", "boxed"]))
     results, fitting = _RESULTS[returns]
-    backends = [["CPU"], ["PrivateUse1"], ["CPU", "PrivateUse1"], ["CPU", "CUDA", "PrivateUse1"]]
+    backends = [["CPUBit"], ["PrivateUse1Bit"], ["CPUBit", "PrivateUse1Bit"], ["CPUBit", "CUDABit", "PrivateUse1Bit"]]
     case = {"schema": f"{schema} -> {returns}", "kind": kind, "with_key_set": draw(st.booleans())}
     return case | {
         "bits": ["Dense", *draw(st.sampled_from(backends))],
@@ -45,7 +45,7 @@ def _bindings(draw, st):
 
 
 _KINDS = ["unboxed", "pythonic", "boxed"]
-_ON_CPU = [["Dense", "CPU"], ["Dense", "CPU", "PrivateUse1"]]
+_ON_CPU = [["Dense", "CPUBit"], ["Dense", "CPUBit", "PrivateUse1Bit"]]
 _BINDINGS = [
     ("f(Tensor x, int a=2, *, float b=1.0) -> int", ["cpu", 2, 1.0], 3),
     ("f(Tensor x, int a=2, *, float b=1.0) -> ()", ["cpu", 3, 2.5], None),
@@ -92,7 +92,7 @@ def _(torch, schema, kind, with_key_set, bits, stack, result):
     """
     function, received = _recording_kernel(torch, kind, with_key_set, result)
     args, kwargs = split(schema, unpack(torch, stack))
-    key = next((key for key in ("PrivateUse1", "CPU") if key in bits), "Undefined")
+    key = next((key for key in ("PrivateUse1", "CPU") if f"{key}Bit" in bits), "Undefined")
     with ExitStack() as exits:
         namespace, made = exits.enter_context(library(torch))
         made.define(schema)

@@ -32,6 +32,7 @@ PARAGRAPH = re.compile(r"<p>(.*?)</p>", re.DOTALL)
 SENTENCE = re.compile(r"(?<=[.?!])\s+(?=[^a-z])")
 ADMONITION = re.compile(r'<div class="admonition\b.*?</div>', re.DOTALL)
 EMPTY_HEADER = re.compile(r"<th([^>]*)></th>")  # of a corner, which heads nothing
+HEADING_OR_TABLE = re.compile(r"<h[1-6][^>]*>(.*?)</h[1-6]>|<table>", re.DOTALL)
 PICTURE = re.compile(r"<img\b[^>]*>")
 ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
 LENGTH = re.compile(r"([\d.]+)(pt|px)?$")
@@ -72,7 +73,7 @@ def on_page_content(content: str, page: Page, config: MkDocsConfig, files: Files
         page.meta["card"] = {"path": file.url, "alt": alt, "width": CARD[0], "height": CARD[1]}
     content = EMPTY_HEADER.sub(r"<td\1></td>", content)
     content = content.replace('<a class="headerlink"', '<a class="headerlink" aria-hidden="true" tabindex="-1"')  # a ¶
-    return CODE.sub(_copied, _pictures(content, page.url, files))
+    return CODE.sub(_copied, _pictures(named_tables(content), page.url, files))
 
 
 def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
@@ -212,6 +213,20 @@ def size(picture: bytes) -> tuple[float, float]:
 
 
 # Code ----------------------------------------------------------------------------------------------------------------
+
+
+def named_tables(content: str) -> str:
+    """A page whose tables have a name for a screen reader: the heading above."""
+    heading = ""
+
+    def named(match: re.Match) -> str:
+        nonlocal heading
+        if match[1] is None:
+            return f'<table aria-label="{heading}">' if heading else match[0]
+        heading = re.sub(r'<a class="headerlink".*?</a>|<[^>]+>', "", match[1]).strip().replace('"', "&quot;")
+        return match[0]
+
+    return HEADING_OR_TABLE.sub(named, content)
 
 
 def _copied(match: re.Match) -> str:
