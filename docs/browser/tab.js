@@ -323,6 +323,7 @@ class Cell {
       next = next.nextElementSibling;
       this.outputs.append(stored);
     }
+    this.alts = Array.from(this.outputs.querySelectorAll("img"), ({ alt }) => alt); // of the pictures that are drawn again
     if (this.outputs.childElementCount) this.judged = this.exercise?.own ?? ""; // the page came with it
     if (this.exercise?.text !== this.exercise?.own) for (const stored of this.outputs.children) stored.hidden = true;
     if (this.exercise?.checked === this) this.exercise.outputs.after(this.outside); // the verdict is below the button
@@ -458,15 +459,16 @@ class Cell {
   show(output) {
     if (output.ename) this.raised = output;
     if (output.data?.["text/html"]) this.said = output.data["text/plain"]; // a verdict as text
-    this.outputs.append(shown(output, this.outputs.lastElementChild) ?? "");
+    const alt = this.alts?.[this.outputs.querySelectorAll(".figure").length];
+    this.outputs.append(shown(output, this.outputs.lastElementChild, alt) ?? "");
   }
 }
 
 // Whether another check of the same exercise, above, says already why it does not run here.
 const saysAbove = (cell) => cells.slice(0, cells.indexOf(cell)).some(({ of, lacks }) => of && of === cell.of && lacks === cell.lacks);
 
-// What a page shows of an output. A text that goes on goes into the `last` box.
-function shown(output, last) {
+// What a page shows of an output. A text that goes on goes into the `last` box. `alt` is a picture's text in the language of the page.
+function shown(output, last, alt) {
   if (output.output_type === "stream") {
     if (last?.dataset.stream === output.name) return void last.firstChild.append(output.text);
     const box = boxed(make("pre", { text: output.text, tabindex: 0 }));
@@ -483,8 +485,9 @@ function shown(output, last) {
   const picture = data["image/svg+xml"] ? "image/svg+xml" : "image/png";
   if (data[picture]) {
     const address = picture === "image/png" ? `base64,${data[picture]}` : encodeURIComponent(data[picture]);
-    const alt = output.metadata[picture]?.alt ?? words("Figure made by the cell above");
-    const image = make("img", { src: `data:${picture}${picture === "image/png" ? ";" : ","}${address}`, alt });
+    const own = output.metadata[picture]?.alt, texts = english ? [own, alt] : [alt, own];
+    const text = texts.find(Boolean) ?? words("Figure made by the cell above");
+    const image = make("img", { src: `data:${picture}${picture === "image/png" ? ";" : ","}${address}`, alt: text });
     return make("div", { class: "figure", tabindex: 0 }, image);
   }
   if (data["text/html"]) return make("div", { class: "rich", role: "group", "aria-label": words("Output") }, harmless(data["text/html"]));

@@ -183,13 +183,17 @@ def on_page_context(context: dict, page: Page, config: MkDocsConfig, nav) -> Non
 
 @event_priority(100)  # before the hook that looks at the pictures
 def on_page_content(content: str, page: Page, config: MkDocsConfig, files: Files) -> str | None:
-    """A picture of a cell, and a script that a text names, are beside the English page."""
+    """A picture of a cell, and a script that a text names, are beside the English page. Hours are written as in the language."""
 
     def above(match: re.Match) -> str:
         file = files.get_file_from_path(posixpath.join(posixpath.dirname(page.file.src_uri), match[2]))
         return f'{match[1]}{file.url_relative_to(page.file)}"' if file else match[0]
 
-    return re.sub(r'(<(?:img|script)\b[^>]*? src=")([^":]+)"', above, content) if LANGUAGE else None
+    if not LANGUAGE:
+        return None
+    comma = Locale.parse(LANGUAGE).number_symbols["latn"]["decimal"]
+    content = re.sub(rf"(?<=\d)\.(?=\d {words('hours')}\b)", comma, content)  # 1.5 hours
+    return re.sub(r'(<(?:img|script)\b[^>]*? src=")([^":]+)"', above, content)
 
 
 def on_post_template(output_content: str, **_) -> str:
