@@ -134,7 +134,7 @@ def test_what_a_case_leaves_out_has_its_usual_value(name, short, whole, capsys):
 
 def test_numbers_of_a_stack_may_be_floats(capsys):
     kernel.ask("c10.dispatch.dispatch_key_set", stack=["cpu", 2.5])
-    assert capsys.readouterr().out.startswith("of a list: ('CPU', ")
+    assert capsys.readouterr().out.startswith("of a list: ('CPUBit', ")
 
 
 def test_a_check_runs_the_students_code_again_afterwards():
