@@ -189,8 +189,13 @@ def _flushing(*streams: _Stream) -> Iterator[None]:
     if not IN_BROWSER:
         yield
         return
+
+    def flush(*_: object) -> None:
+        for stream in streams:
+            stream.flush()
+
     alarm = PageAlarm(signal.SIGUSR1, FLUSH_SECONDS, FLUSH_SECONDS)
-    before = signal.signal(signal.SIGUSR1, lambda *_: [stream.flush() for stream in streams])
+    before = signal.signal(signal.SIGUSR1, flush)
     alarm.start()
     try:
         yield
