@@ -506,6 +506,7 @@ function harmless(html) {
       if (name.startsWith("on") || /^\s*(javascript|data):/i.test(value)) each.removeAttribute(name);
     }
   }
+  for (const table of inside.content.querySelectorAll("table")) table.ariaLabel ??= words("Output");
   return inside.content;
 }
 
