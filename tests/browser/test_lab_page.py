@@ -36,6 +36,7 @@ LOOK = """place => {
     }
     return looks;
 }"""
+ENDS_NOT = "for i in range(1000): print(i, end=' ')\nwhile True: pass"
 IDLE = "!document.querySelector('.tab-bar.busy')"
 
 
@@ -142,7 +143,7 @@ def test_an_endless_loop_is_stopped_and_what_has_passed_is_plugged_in_again(lab)
 
 @pytest.mark.sweep
 def test_what_a_loop_printed_before_it_was_stopped_is_shown(lab):
-    lab.evaluate("cells[0].change('for i in range(1000): print(i, end=' ')\\nwhile True: pass'), void press(cells[0])")
+    lab.evaluate("text => (cells[0].change(text), void press(cells[0]))", ENDS_NOT)
     lab.get_by_text("998 999").wait_for()
     lab.get_by_role("button", name="Stop").click()
     lab.wait_for_function(IDLE)
