@@ -138,7 +138,7 @@ def test_a_verdict_is_copied_as_a_link_that_brings_the_answer_and_as_text(lab, b
     address = lab.evaluate("navigator.clipboard.readText()")
 
     for text, said in ((WRONG, "is here already"), (RIGHT, "is your own")):
-        lab.evaluate("text => cells.find(({ of }) => of).exercise.change(text)", text)
+        lab.evaluate("([name, text]) => cells.find(({ exercise }) => exercise === name).change(text)", [CHECK, text])
         lab.goto("about:blank")
         lab.goto(address)
         lab.locator(".lent", has_text=said).wait_for()
