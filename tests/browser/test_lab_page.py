@@ -37,6 +37,7 @@ LOOK = """place => {
     return looks;
 }"""
 ENDS_NOT = "for i in range(1000): print(i, end=' ')\nwhile True: pass"
+SCHEMES = {"light": "default", "dark": "slate"}  # of the theme
 IDLE = "!document.querySelector('.tab-bar.busy')"
 
 
@@ -175,6 +176,7 @@ def test_a_piece_that_passed_has_its_mark_and_points_on_a_later_visit(lab):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_an_editor_looks_as_the_code_in_whose_place_it_is_with_numbers_of_lines(lab, scheme):
     lab.emulate_media(color_scheme=scheme)
+    lab.locator(f"body[data-md-color-scheme={SCHEMES[scheme]}]").wait_for()
     place = f'[data-cell="{STRIDES}"]'
     shown, height = lab.evaluate(LOOK, f"{place} pre > code"), lab.locator(place).bounding_box()["height"]
     lab.locator(f"{place} pre").click()
