@@ -182,9 +182,12 @@ def serving(site: Path) -> Iterator[tuple[str, Counter[str]]]:
             if there:
                 self.send_header("Content-Encoding", "gzip")
             self.end_headers()
-            with suppress(ConnectionError):
-                self.wfile.write(body)
-            sent[path.name] += len(body)
+            if self.command == "GET":
+                with suppress(ConnectionError):
+                    self.wfile.write(body)
+                sent[path.name] += len(body)
+
+        do_HEAD = do_GET
 
         def log_message(self, *arguments: object) -> None:
             pass

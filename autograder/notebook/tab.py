@@ -10,21 +10,17 @@ import ast
 import base64
 import io
 import linecache
-import marshal
 import pprint
 import signal
 import sys
 import time
 import traceback
-import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from importlib.machinery import ModuleSpec
-from importlib.util import MAGIC_NUMBER, find_spec
-from pathlib import Path
+from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
-from zipimport import zipimporter
 
 from ..engine import judge, practice  # noqa: F401  (a first check then finds them loaded)
 from ..engine.check import function_of
@@ -202,26 +198,3 @@ def _flushing(*streams: _Stream) -> Iterator[None]:
     finally:
         alarm.join()
         signal.signal(signal.SIGUSR1, before)
-
-
-def bytecode(known: int) -> bytes | None:
-    """The modules that are loaded, compiled, as a zip file that is unpacked at `/` on the next visit; or None if they are no more
-    than the `known` ones. Python then takes them without a look at their sources.
-
-    A module of the standard library, which is in a zip file itself, goes into the folder `/bytecode`, without its source.
-    """
-    head = (
-        MAGIC_NUMBER + (1).to_bytes(4, "little") + bytes(8)
-    )  # "unchecked", in the place of the source's time and size
-    written = io.BytesIO()
-    with zipfile.ZipFile(written, "w") as file:
-        for name, module in [*sys.modules.items()]:
-            spec = getattr(module, "__spec__", None)
-            if spec is None or spec.name != name:
-                continue
-            if spec.cached and Path(spec.cached).exists():
-                file.writestr(spec.cached.lstrip("/"), head + Path(spec.cached).read_bytes()[len(head) :])
-            elif isinstance(spec.loader, zipimporter) and "." not in name and not hasattr(module, "__path__"):
-                file.writestr(f"bytecode/{name}.pyc", head + marshal.dumps(spec.loader.get_code(name)))
-        names = file.namelist()
-    return written.getvalue() if len(names) > known else None

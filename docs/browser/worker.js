@@ -9,31 +9,32 @@
 
 const HERE = new URL(".", self.location.href);
 const PYTHON = new URL("pyodide/", HERE);
-const QUIET = 3000; // milliseconds after the first cell
 const DRAWS = /\b(draw|matplotlib|pyplot)\b/;
 
-// What is fetched is counted, also what Pyodide fetches. Its WebAssembly comes compressed, and what it will ask for may be `ahead`.
+// What is fetched is counted, also what Pyodide fetches. Archives come compressed, whatever the host does, and so does WebAssembly if the
+// host does not compress it. If it does, the browser keeps what it compiles for the next visit, and all of it counts at once.
 const { fetch: plain } = self;
-const ahead = {}; // by address, a response
 let fetched = 0;
+const count = (size) => self.postMessage({ fetched: (fetched += size) });
 self.fetch = async (asked, ...how) => {
-  const address = String(asked.url ?? asked);
-  if (ahead[address]) return (await ahead[address]).clone();
-  const isWasm = address.endsWith(".wasm");
-  const response = await plain(isWasm ? `${address}.zlib` : asked, ...how);
+  let address = new URL(asked.url ?? asked, HERE);
+  const isWasm = address.pathname.endsWith(".wasm");
+  if (isWasm) {
+    const { ok, headers } = await plain(address, { method: "HEAD" });
+    if (ok && headers.has("Content-Encoding")) return count(Number(headers.get("Content-Length"))), plain(asked, ...how);
+    address = new URL(`${address}.zlib`);
+  }
+  const response = await plain(isWasm ? address : asked, ...how);
   if (!response.body || !response.ok) return response;
-  const count = (part, onward) => (self.postMessage({ fetched: (fetched += part.byteLength) }), onward.enqueue(part));
-  const body = response.body.pipeThrough(new TransformStream({ transform: count }));
-  if (!isWasm) return new Response(body, response);
-  return new Response(body.pipeThrough(new DecompressionStream("deflate")), { headers: { "Content-Type": "application/wasm" } });
+  const counted = (part, onward) => (count(part.byteLength), onward.enqueue(part));
+  const body = response.body.pipeThrough(new TransformStream({ transform: counted }));
+  if (!address.pathname.endsWith(".zlib")) return new Response(body, response);
+  const headers = isWasm ? { "Content-Type": "application/wasm" } : {};
+  return new Response(body.pipeThrough(new DecompressionStream("deflate")), { headers });
 };
 
-const early = (name) => (ahead[new URL(name, PYTHON).href] = self.fetch(new URL(name, PYTHON)));
-
-const KEPT = "rushlight"; // the cache of what Python has compiled
-
 const apart = {}; // tabs
-let python, tab, number, keep, draws = false;
+let python, tab, number, draws = false;
 let queue = Promise.resolve(); // one message after another
 
 self.onmessage = ({ data }) => {
@@ -46,62 +47,46 @@ async function answer(message) {
 }
 
 async function start({ labs = [], gpt, version, language }) {
-  const course = bytes(`course.zip?${version}`);
-  const spoken = language && bytes(`${language}.zip?${version}`); // what verdicts say, elsewhere than on an English page
-  const own = labs.map(([lab]) => bytes(`labs/${lab}.zip?${version}`));
+  const numpy = bytes(`numpy.zlib?${version}`);
+  const parts = ["course", ...labs.map(([lab]) => `labs/${lab}`)];
+  if (language) parts.push(language); // what verdicts say, elsewhere than on an English page
+  const course = parts.map((name) => bytes(`${name}.zlib?${version}`));
   const files = {}; // by place in the course
   for (const [lab, notebook] of labs) if (notebook) files[`labs/${lab}/${lab}.ipynb`] = bytes(notebook);
   if (gpt) files["rushlight/course/gpt.npz"] = bytes("gpt.npz");
-  const before = compiled(version);
-  Promise.all([early("pyodide-lock.json"), course])
-    .then(async ([lock]) => early((await lock.clone().json()).packages.numpy.file_name)) // while Python starts
-    .catch(() => {}); // Pyodide asks again, and says it
   self.postMessage({ loading: "Python" });
   const { loadPyodide } = await import(new URL("pyodide.mjs", PYTHON));
-  python = await loadPyodide({ indexURL: PYTHON.href });
+  python = await loadPyodide({ indexURL: PYTHON.href, stdLibURL: new URL(`stdlib.zlib?${version}`, HERE).href });
   self.postMessage({ loading: "numpy" });
-  await load("numpy");
+  unpack(await numpy);
+  python.runPython("import importlib; importlib.invalidate_caches(); import numpy");
   self.postMessage({ loading: "rushlight" });
-  for (const data of [course, ...own, spoken]) if (await data) python.unpackArchive(await data, "zip", { extractDir: "/course" });
-  try {
-    if (await before) python.unpackArchive(await before, "zip", { extractDir: "/" });
-  } catch {
-    await caches.delete(KEPT); // not whole: Python compiles again
-  }
-  for (const [name, data] of Object.entries(files)) {
-    python.FS.mkdirTree(`/course/${name.slice(0, name.lastIndexOf("/"))}`);
-    python.FS.writeFile(`/course/${name}`, new Uint8Array(await data));
-  }
+  for (const data of course) unpack(await data);
+  for (const [name, data] of Object.entries(files)) write(`course/${name}`, new Uint8Array(await data));
   python.globals.set("show", (output) => {
     self.postMessage({ number, output: output.toJs({ dict_converter: Object.fromEntries }) });
   });
   tab = python.runPython(`
 import os, sys
 os.environ["LANGUAGE"] = "${language ?? "en"}"  # of the page, and not of the browser
-sys.dont_write_bytecode = False
-sys.path[:0] = ["/bytecode", "/course"]
+sys.path.insert(0, "/course")
 from autograder.notebook.tab import Tab
 Tab(show)
 `);
   self.postMessage({ ready: true });
-  keep = async () => {
-    const written = python.pyimport("autograder.notebook.tab").bytecode((await before)?.entries ?? 0);
-    if (!written) return;
-    await caches.delete(KEPT); // what another version of the course has left
-    await (await caches.open(KEPT)).put(kept(version), new Response(written.toJs()));
-  };
 }
 
-// What Python compiled on an earlier visit, as a zip file.
-async function compiled(version) {
-  const found = await self.caches?.match(kept(version)); // there are no caches where the page is not secure
-  if (!found) return null;
-  const data = await found.arrayBuffer();
-  data.entries = new DataView(data).getUint16(data.byteLength - 12, true); // from the end of the file's directory
-  return data;
+// Write the files of an archive: the size of its directory, this directory, and one file after another.
+function unpack(data) {
+  let at = 4 + new DataView(data).getUint32(0, true);
+  const directory = new TextDecoder().decode(new Uint8Array(data, 4, at - 4));
+  for (const [path, size] of JSON.parse(directory)) write(path, new Uint8Array(data, at, size)), (at += size);
 }
 
-const kept = (version) => new URL(`bytecode?${version}`, HERE).href;
+function write(path, data) {
+  python.FS.mkdirTree(`/${path.slice(0, path.lastIndexOf("/"))}`);
+  python.FS.writeFile(`/${path}`, data, { canOwn: true });
+}
 
 async function load(name) {
   await python.loadPackage(name, { messageCallback: () => {} });
@@ -128,9 +113,4 @@ async function run(cell) {
   const here = cell.apart ? apart[cell.apart] : tab;
   const ok = here.run(cell.name, cell.source, cell.exercise, cell.passed, cell.too);
   self.postMessage({ number, done: ok });
-  if (keep && self.caches) {
-    const now = keep;
-    keep = null;
-    setTimeout(() => (queue = queue.then(now).catch(() => {})), QUIET); // it is only for the next visit
-  }
 }

@@ -10,7 +10,7 @@ import pytest
 from autograder.engine import limits, practice
 from autograder.engine.check import find, is_on_torch, registry
 from autograder.model import lab_names
-from docs.programs.browser import parts
+from docs.programs.browser import packing, parts
 from docs.programs.hooks import tab
 
 ROOT = Path(__file__).parents[2]
@@ -94,7 +94,7 @@ def started(browser, tmp_path_factory):
     if place is None:
         pytest.skip("the parts for the browser are not here (`python docs/programs/browser/parts.py` fetches them)")
     course = tmp_path_factory.mktemp("wasm") / "course.zip"
-    course.write_bytes(tab.packed(_course()))
+    course.write_bytes(packing.zipped({name: path.read_bytes() for name, path in _course()}))
     page = browser.new_page()
 
     def give(route):

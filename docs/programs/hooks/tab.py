@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import ast
 import hashlib
-import io
 import json
 import logging
 import re
 import tomllib
-import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache, partial
@@ -40,7 +39,7 @@ from autograder.engine.verdict import DISAGREED, Verdict
 from autograder.language import SPOKEN, speaking
 from autograder.model import Lab, check_name, exercise_name, is_further, number_of
 from autograder.notebook import pieces
-from docs.programs.browser import parts
+from docs.programs.browser import packing, parts
 from docs.programs.hooks.languages import LANGUAGE, plain, words
 from docs.programs.hooks.pages import ICON, ICON_PATH
 from rushlight.course.grammar import BE, PRONOUNS, TIMES
@@ -66,12 +65,12 @@ COURSE_FILES = (
     "autograder/checks/shared*/*.py",
 )
 LEFT_OUT = {"__pycache__", "stub"}
-FETCHED = (
-    ".zlib",
-    ".zip",
-    ".json",
-    "wasm32.whl",
-)  # of Pyodide's files, those that a worker fetches and does not import
+PYODIDE = (
+    "pyodide.mjs",
+    "pyodide.asm.js",
+    parts.WASM,
+    f"{parts.WASM}.zlib",
+)  # the last one is for hosts that do not compress
 GPT = COURSE / "rushlight/course/gpt.npz"  # only pages that use the trained model load it
 HERE = words(
     "**Do it here.** Each exercise below is an editor. *Check* runs it in this page, on a Python that the first press loads "
@@ -138,24 +137,51 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
     if place is None:
         log.info("the cells of this site cannot be run in it")
         return
-    core, drawing = (
-        [part["file"].replace(parts.WASM, f"{parts.WASM}.zlib") for part in parts.PARTS if part["group"] == group]
-        for group in ("core", "matplotlib")
-    )
-    for name in core + drawing:
+    for name in (*PYODIDE, *_drawing()):
         files.append(File.generated(config, f"{PLACE}/pyodide/{name}", abs_src_path=str(place / name)))
     for path in place.glob("codemirror/*.js"):
         files.append(File.generated(config, f"{PLACE}/codemirror/{path.name}", abs_src_path=str(path)))
-    course = packed(_course())
-    fetched = [place / name for name in core if name.endswith(FETCHED)]
-    config.extra["bytes"] = len(course) + sum(path.stat().st_size for path in fetched)
-    spoken = {code: packed(_of_language(code)) for code in translation.languages()}
-    config.extra["version"] = hashlib.sha256(b"".join([course, *spoken.values()])).hexdigest()[:16]
-    for name, content in {"course": course, **spoken}.items():
-        files.append(File.generated(config, f"{PLACE}/{name}.zip", content=content))
+    archives = _archives(place)
+    config.extra["bytes"] = sum(map(len, archives.values())) + (place / f"{parts.WASM}.zlib").stat().st_size
+    archives |= {code: packing.archive(_read(_of_language(code))) for code in translation.languages()}
+    config.extra["version"] = hashlib.sha256(b"".join(archives.values())).hexdigest()[:16]
+    archives |= {f"labs/{lab}": packing.archive(_read(_of_lab(lab))) for lab in labs(config)}
+    for name, content in archives.items():
+        files.append(File.generated(config, f"{PLACE}/{name}.zlib", content=content))
+    files.append(File.generated(config, f"{PLACE}/pyodide/pyodide-lock.json", content=_lock(place)))
     files.append(File.generated(config, f"{PLACE}/{GPT.name}", abs_src_path=str(GPT)))
-    for lab in labs(config):
-        files.append(File.generated(config, f"{PLACE}/labs/{lab}.zip", content=packed(_of_lab(lab))))
+
+
+def _archives(place: Path) -> dict[str, bytes]:
+    """What each page loads, by name: the standard library, numpy, and the course."""
+    [wheel] = place.glob("numpy-*.whl")
+    numpy, course = packing.numpy(wheel), _read(_course())
+    stdlib = packing.unzipped(place / "python_stdlib.zip", packing.STDLIB)
+    compiled = packing.bytecode(place, numpy | course)
+    library = {path.removeprefix(packing.STDLIB): data for path, data in packing.in_place(stdlib, compiled).items()}
+    return {
+        "stdlib": zlib.compress(packing.zipped(library), 9),
+        "numpy": packing.archive(packing.in_place(numpy, compiled)),
+        "course": packing.archive(packing.beside(course, compiled)),
+    }
+
+
+def _drawing() -> list[str]:
+    """The files of Matplotlib and of what it needs."""
+    return [part["file"] for part in parts.PARTS if part["group"] == "matplotlib"]
+
+
+def _lock(place: Path) -> str:
+    """What Pyodide must know of Matplotlib and what it needs, besides numpy, which is there."""
+    lock = json.loads((place / "pyodide-lock.json").read_bytes())
+    lock["packages"] = {name: about for name, about in lock["packages"].items() if about["file_name"] in _drawing()}
+    for about in lock["packages"].values():
+        about["depends"] = [name for name in about["depends"] if name != "numpy"]
+    return json.dumps(lock)
+
+
+def _read(paths: Iterator[tuple[str, Path]]) -> dict[str, bytes]:
+    return {f"course/{name}": path.read_bytes() for name, path in paths}
 
 
 def labs(config: MkDocsConfig) -> list[str]:
@@ -166,15 +192,6 @@ def labs(config: MkDocsConfig) -> list[str]:
 def runs(lab: str) -> bool:
     """Whether a lab runs in a browser: its answers are recorded, and its programs start no processes."""
     return lab[:2] != RANKS and not is_on_torch(lab) and practice.fresh(lab) is not None
-
-
-def packed(paths: Iterator[tuple[str, Path]]) -> bytes:
-    """Files by name in a zip file, the same each time."""
-    written = io.BytesIO()
-    with zipfile.ZipFile(written, "w") as file:
-        for name, path in sorted(paths):
-            file.writestr(zipfile.ZipInfo(name), path.read_bytes(), zipfile.ZIP_DEFLATED, 9)
-    return written.getvalue()
 
 
 def _course() -> Iterator[tuple[str, Path]]:

@@ -1,0 +1,27 @@
+// Compile, on Pyodide's Python, the modules that a first check loads:
+//
+//     node docs/programs/browser/compile.mjs PARTS FILES COMPILED
+//
+// PARTS is the folder of Pyodide, FILES a zip file that is unpacked at `/`, and COMPILED the zip file that is written: the bytecode of
+// each module, under the path of its source.
+
+import { readFileSync, writeFileSync } from "node:fs";
+
+const [parts, files, compiled] = process.argv.slice(2);
+const { loadPyodide } = await import(`${parts}/pyodide.mjs`);
+const python = await loadPyodide({ indexURL: parts });
+python.unpackArchive(new Uint8Array(readFileSync(files)), "zip", { extractDir: "/" });
+python.runPython(`
+import marshal, sys, zipfile
+from importlib.util import MAGIC_NUMBER
+
+sys.path.insert(0, "/course")
+import autograder.notebook.tab
+
+head = MAGIC_NUMBER + (1).to_bytes(4, "little") + bytes(8)  # "unchecked", and no hash of the source
+specs = [module.__spec__ for module in sys.modules.values() if getattr(module, "__spec__", None)]
+with zipfile.ZipFile("/compiled.zip", "w") as file:
+    for origin, spec in sorted({spec.origin: spec for spec in specs if (spec.origin or "").endswith(".py")}.items()):
+        file.writestr(origin.lstrip("/"), head + marshal.dumps(spec.loader.get_code(spec.name)))
+`);
+writeFileSync(compiled, python.FS.readFile("/compiled.zip"));
