@@ -85,7 +85,7 @@ def bytecode(parts: Path, files: Files) -> dict[str, bytes]:
 
 
 def in_place(files: Files, compiled: Files) -> dict[str, bytes]:
-    """Return the files with bytecode in the place of sources: what others wrote needs no sources in a page."""
+    """Return the files with bytecode in the place of sources: a page shows no source that others wrote."""
     return {f"{path}c" if path in compiled else path: compiled.get(path, data) for path, data in files.items()}
 
 
