@@ -214,7 +214,7 @@ OF_THE_MACHINE = {  # the compiler, and what it has compiled
 }  # fmt: skip
 OF_THE_ARGUMENTS = {  # their results depend on nothing else, and on no function that an exercise replaces
     "bytecode.simplify", "engine.is_expandable_to", "gather_scatter._own_positions", "ir.<lambda>", "ir.IndexExpr", "ir.Load",
-    "ir.Op", "library.OpOverloadPacket", "losses._row_numbers", "reductions._ones", "strided._in_bytes",
+    "ir.Op", "library.OpOverloadPacket", "losses._row_starts", "reductions._ones", "strided._in_bytes",
     "triton_helpers._as_interpreted",
 }  # fmt: skip
 WALKED = (

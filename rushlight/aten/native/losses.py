@@ -93,7 +93,7 @@ def nll_of_rows(self, target, weight, reduction, ignore_index) -> tuple[Tensor, 
     scores, targets = self._array, target._array
     if scores.ndim != 2 or not _none_ignored(targets, scores.shape, ignore_index):
         return nll_loss_forward(self, target, weight, reduction, ignore_index)
-    total = np.add.reduce(scores[_row_numbers(len(targets)), targets])
+    total = np.add.reduce(scores.take(_row_starts(*scores.shape) + targets))
     count = np.array(len(targets), scores.dtype)
     loss = np.asarray(-total / count if reduction == MEAN else -total)
     return wrap_plain(loss, NO_SIZES, self.dtype), wrap_plain(count, NO_SIZES, self.dtype)
@@ -109,8 +109,9 @@ def _none_ignored(targets: np.ndarray, sizes: tuple[int, int], ignore_index: int
 
 
 @lru_cache(8)
-def _row_numbers(rows: int) -> np.ndarray:
-    return np.arange(rows)
+def _row_starts(rows: int, columns: int) -> np.ndarray:
+    """The position of each row's first element in a contiguous matrix. numpy reads and writes positions faster than pairs."""
+    return np.arange(rows, dtype=np.int64) * columns
 
 
 def nll_loss2d_forward(self, target, weight, reduction, ignore_index) -> tuple[Tensor, Tensor]:
@@ -548,13 +549,13 @@ def nll_log_softmax_backward(grad_output, output, target, total_weight) -> Tenso
         return None
     if grad_output._sizes or total_weight._sizes or not fits_fast_path(output) or len(output._sizes) != 2:
         return None
-    targets, rows = target._array, output._sizes[0]
+    targets, (rows, columns) = target._array, output._sizes
     if targets.shape != (rows,) or total_weight._array.item() != rows:  # a row is ignored
         return None
     slope = grad_output._array / total_weight._array
     array = np.exp(output._array)
     array *= slope
-    array[_row_numbers(rows), targets] -= slope
+    array.reshape(-1)[_row_starts(rows, columns) + targets] -= slope
     return wrap_like(array, output)
 
 
