@@ -184,12 +184,12 @@ class Tensor(TensorBase):
         """`Tensor(storage, sizes, strides, storage_offset, dtype)`. Other arguments are those of PyTorch's constructor, which the
         `__new__` of a subclass may call too."""
         self = object.__new__(cls)
-        if not (len(args) == 5 and isinstance(args[0], UntypedStorage)):
+        if len(args) != 5 or not isinstance(args[0], UntypedStorage):
             self._base_tensor_ctor(*args, **options)
         return self
 
     def __init__(self, *args, **options) -> None:
-        if "_storage" in self.__dict__:  # PyTorch's constructor has made it
+        if len(args) != 5 or not isinstance(args[0], UntypedStorage):  # PyTorch's constructor has made it
             return
         storage, sizes, strides, storage_offset, dtype = args
         self._storage = storage
