@@ -40,7 +40,7 @@ def _get_tracing_state() -> None:
 
 def _current_graph_task_id() -> int:
     """The number of the backward pass that is running; -1 outside of one."""
-    return local.graph_task_id
+    return -1 if local.graph_task is None else local.graph_task.id
 
 
 def _graph_task() -> GraphTask:

@@ -363,10 +363,16 @@ def call_function(node: Node, grads: Sequence[Tensor | None], keep_graph: bool) 
 
 
 class GraphTask:
-    """A backward pass. While it runs, it is `local.graph_task`. Source: `torch/csrc/autograd/graph_task.h`."""
+    """A backward pass. While it runs, it is `local.graph_task`. Source: `torch/csrc/autograd/graph_task.h`.
+
+    `for_inputs` says whether it, or the pass within which it runs, computes the gradients of some inputs only. Then a re-entrant
+    checkpoint refuses to run. Source: `torch/csrc/autograd/engine.cpp`, `Engine::is_checkpoint_valid`.
+    """
 
     def __init__(self, roots: Sequence[Edge], captures: dict[Edge, list[int]] | None, keep_graph: bool) -> None:
         self.roots, self.captures, self.keep_graph = roots, captures, keep_graph
+        self.id, outer = next(_task_ids), local.graph_task
+        self.for_inputs: bool = captures is not None or outer is not None and outer.for_inputs
         self.final_callbacks: list[Callable[[], Any]] = []
 
     @cached_property
@@ -481,14 +487,12 @@ def grad(
 
 
 def _run(roots, grads, retain_graph, create_graph, captures) -> dict[int, Tensor]:
-    """Execute. `local.for_inputs` says whether only some inputs get gradients, which a re-entrant checkpoint refuses, and
-    `local.graph_task_id` numbers the backward pass. Blocks of `saved_tensors_hooks` that the pass enters or leaves end with it.
-    Source: `torch/csrc/autograd/engine.cpp`, `Engine::is_checkpoint_valid`."""
-    before = local.for_inputs, local.graph_task_id, local.graph_task, local.saved_tensors_hooks
+    """Execute. Blocks of `saved_tensors_hooks` that the backward pass enters or leaves end with it."""
+    before = local.graph_task, local.saved_tensors_hooks
     keep_graph = create_graph if retain_graph is None else retain_graph
     disabled, local.torch_function_disabled = local.torch_function_disabled, True  # as for the formulas in C++
-    local.for_inputs, local.graph_task_id = local.for_inputs or captures is not None, next(_task_ids)
-    local.graph_task, local.saved_tensors_hooks = GraphTask(roots, captures, keep_graph), [*local.saved_tensors_hooks]
+    local.graph_task = task = GraphTask(roots, captures, keep_graph)
+    local.saved_tensors_hooks = [*before[1]]
     local.reentrant_depth += 1
     try:
         if local.reentrant_depth > MAX_DEPTH:
@@ -496,19 +500,19 @@ def _run(roots, grads, retain_graph, create_graph, captures) -> dict[int, Tensor
         if AnomalyMode.enabled or profiler.recording:
             with ExitStack() as watching:
                 if AnomalyMode.enabled:
-                    watching.enter_context(check_anomalies(local.graph_task.nodes))
+                    watching.enter_context(check_anomalies(task.nodes))
                 if profiler.recording:
-                    watching.enter_context(profiler.record_nodes(local.graph_task.nodes))
+                    watching.enter_context(profiler.record_nodes(task.nodes))
                 captured = execute(roots, grads, keep_graph, create_graph, captures)
         elif captures is None:
             captured = execute(roots, grads, keep_graph, create_graph)
         else:
             captured = execute(roots, grads, keep_graph, create_graph, captures)
-        for callback in local.graph_task.final_callbacks:  # which may add others
+        for callback in task.final_callbacks:  # which may add others
             callback()
         return captured
     finally:
-        local.for_inputs, local.graph_task_id, local.graph_task, local.saved_tensors_hooks = before
+        local.graph_task, local.saved_tensors_hooks = before
         local.torch_function_disabled = disabled
         local.reentrant_depth -= 1
 

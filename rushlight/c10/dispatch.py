@@ -192,11 +192,11 @@ class LocalState(threading.local):
         self.grad_enabled, self.inference = True, False
         self.tensor_keys = TENSOR_KEYS  # of new tensors
         self.saved_tensors_hooks: list[tuple[Callable, Callable]] = []
-        self.graph_task_id = -1  # of the backward pass that is running
         self.saved_tensors_hooks_disabled: str | None = None  # the message of the error that they raise
-        self.graph_task: Any = None  # that backward pass, a `GraphTask` of autograd, which c10 does not know
+        self.graph_task: Any = (
+            None  # the backward pass that is running, a `GraphTask` of autograd, which c10 does not know
+        )
         self.reentrant_depth = 0  # of backward passes within backward passes
-        self.for_inputs = False  # whether a backward pass is running for some inputs only
         self.depth = 0  # of calls, for the trace
         self.torch_function_disabled = False  # whether tensors' own `__torch_function__` do not run
         self.default_devices: list[Any] = []  # of the blocks `with device(...)`, the innermost last

@@ -63,7 +63,8 @@ class CheckpointFunction(Function):
 
     @staticmethod
     def backward(ctx: FunctionCtx, *grads: Tensor | None) -> tuple:
-        if local.for_inputs:  # the inner backward pass would not be limited to these inputs
+        task = local.graph_task
+        if task and task.for_inputs:  # the inner backward pass would not be limited to these inputs
             problem = (
                 "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or passing an `inputs`"
             )
@@ -160,7 +161,7 @@ class _CheckpointFrame:
 
     def unpack(self, holder: _Holder) -> Tensor:
         """The unpack hook: run the function again, once in each backward pass."""
-        task = local.graph_task_id if local.graph_task_id >= 0 else -1 - next(_outside)
+        task = local.graph_task.id if local.graph_task else -1 - next(_outside)
         if task not in self.done:
             args = [unpack_saved(arg, None) if isinstance(arg, SavedTensor) else arg for arg in self.saved_args]
             try:
