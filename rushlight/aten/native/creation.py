@@ -96,6 +96,11 @@ def full(size, fill_value, dtype=None, layout=None, device=None, pin_memory=None
 def empty_like(self, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None) -> Tensor:
     """An uninitialised tensor with the sizes and, by default, the dtype, device and strides of `self`."""
     if memory_format is None and self._has_plain_strides:
+        if dtype is None and device is None and not self._key_set & strided.NO_DATA:
+            try:
+                return fill_empty(strided.wrap_like(np.empty(self._sizes, self.dtype.numpy), self))
+            except (ValueError, MemoryError):
+                pass  # `new_empty` raises PyTorch's error
         return new_empty(self, self._sizes, dtype, layout, device)
     target = self._storage.device_type if device is None else device_type(device)
     return fill_empty(empty_strided(self.shape, strides_for(self, memory_format), dtype or self.dtype, target))
@@ -108,7 +113,7 @@ def new_empty(self, size, dtype=None, layout=None, device=None, pin_memory=None)
 
 def filled(made: Tensor, value: int) -> Tensor:
     """A new tensor after `zeros`, `ones` and the like have filled it."""
-    if not made.is_meta:
+    if not made._key_set & strided.META:
         made._array.fill(value)
     return made
 

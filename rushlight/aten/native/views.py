@@ -25,7 +25,7 @@ from rushlight.c10.dtypes import INTEGRAL, dtype
 from rushlight.c10.exception import warn_once
 from rushlight.c10.fast_paths import Cache, fast_form_of, fastest
 from rushlight.c10.memory_formats import contiguous_format
-from rushlight.library import is_overridden, through_table
+from rushlight.library import _registered, is_overridden, through_table
 
 __all__ = ["broadcast_shapes"]
 
@@ -33,6 +33,7 @@ __all__ = ["broadcast_shapes"]
 def alias(self: Tensor) -> Tensor:
     """A new view with the same metadata."""
     view = plain_alias(self, self._sizes, self._strides, self._storage_offset)
+    view._has_plain_strides = self._has_plain_strides
     if not self._key_set & META:
         view._array = self._array
     return view
@@ -110,7 +111,7 @@ def runs_unseen(operators: tuple[str, ...], *tensors: Tensor | None) -> bool:
     for tensor in tensors:
         if tensor is None or tensor._key_set != CPU_TENSOR:
             return False
-    return not is_overridden(*operators)
+    return not _registered or not is_overridden(*operators)  # without a call if there is no `Library`
 
 
 class CreationMeta(IntEnum):
