@@ -193,9 +193,7 @@ class LocalState(threading.local):
         self.tensor_keys = TENSOR_KEYS  # of new tensors
         self.saved_tensors_hooks: list[tuple[Callable, Callable]] = []
         self.saved_tensors_hooks_disabled: str | None = None  # the message of the error that they raise
-        self.graph_task: Any = (
-            None  # the backward pass that is running, a `GraphTask` of autograd, which c10 does not know
-        )
+        self.graph_task: Any = None  # the backward pass that is running: autograd's `GraphTask`
         self.reentrant_depth = 0  # of backward passes within backward passes
         self.depth = 0  # of calls, for the trace
         self.torch_function_disabled = False  # whether tensors' own `__torch_function__` do not run
