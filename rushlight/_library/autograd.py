@@ -44,51 +44,50 @@ def make_autograd_impl(operator: OpOverload, info: InfoProtocol) -> Callable:
     count = len(schema.positional)
     has_lists = any(value.base == "Tensor" and value.is_list for value in (*schema.arguments, *schema.returns))
 
-    class Generated(Function):
-        @staticmethod
-        def forward(ctx: Any, *args: Any) -> Any:  # type: ignore[override]
-            *flat, call = args
-            ctx._pt_metadata = call
-            stack = bind(schema, restore(flat, call.in_lengths), call.kwargs)
-            result = call_below(operator.below[call.key_set], *stack)
-            if info._setup_context_fn:
-                given: dict[str, Any] = {"inputs": tuple(stack[:count]), "output": result}
-                if keyword_only := schema.arguments[count:]:
-                    names = [argument.name for argument in keyword_only]
-                    given["keyword_only_inputs"] = dict(zip(names, stack[count:]))
-                info._setup_context_fn(ctx=ctx, **given)
-            call.is_tuple = isinstance(result, tuple)
-            flat, call.out_lengths = flatten(result if call.is_tuple else (result,))
-            return tuple(flat) if has_lists or call.is_tuple else result
+    def forward(ctx: Any, *args: Any) -> Any:
+        *flat, call = args
+        ctx._pt_metadata = call
+        stack = bind(schema, restore(flat, call.in_lengths), call.kwargs)
+        result = call_below(operator.below[call.key_set], *stack)
+        if info._setup_context_fn:
+            given: dict[str, Any] = {"inputs": tuple(stack[:count]), "output": result}
+            if keyword_only := schema.arguments[count:]:
+                names = [argument.name for argument in keyword_only]
+                given["keyword_only_inputs"] = dict(zip(names, stack[count:]))
+            info._setup_context_fn(ctx=ctx, **given)
+        call.is_tuple = isinstance(result, tuple)
+        flat, call.out_lengths = flatten(result if call.is_tuple else (result,))
+        return tuple(flat) if has_lists or call.is_tuple else result
 
-        @staticmethod
-        def backward(ctx: Any, *grads: Tensor | None) -> Any:
-            if info._backward_fn is None:
-                problem = f"Trying to backward through {operator} but no autograd formula was registered."
-                raise RuntimeError(f"{problem} Please use register_autograd to add one.")
-            call, needed = ctx._pt_metadata, ctx.needs_input_grad
-            ctx.needs_input_grad = tuple(restore(needed, call.in_lengths))
-            try:
-                result = info._backward_fn(ctx, *restore(grads, call.out_lengths))
-            finally:
-                ctx.needs_input_grad = needed
-            result = result if isinstance(result, tuple) else (result,)
-            if not has_lists:
-                return *result, None
-            flat, lengths = flatten(result)
-            if lengths != call.in_lengths:
-                problem = "Expected the return from backward to be of the same structure as the inputs."
-                raise RuntimeError(f"{problem} Got: {lengths} (return from backward), {call.in_lengths} (inputs)")
-            return *flat, None
+    def backward(ctx: Any, *grads: Tensor | None) -> Any:
+        if info._backward_fn is None:
+            problem = f"Trying to backward through {operator} but no autograd formula was registered."
+            raise RuntimeError(f"{problem} Please use register_autograd to add one.")
+        call, needed = ctx._pt_metadata, ctx.needs_input_grad
+        ctx.needs_input_grad = tuple(restore(needed, call.in_lengths))
+        try:
+            result = info._backward_fn(ctx, *restore(grads, call.out_lengths))
+        finally:
+            ctx.needs_input_grad = needed
+        result = result if isinstance(result, tuple) else (result,)
+        if not has_lists:
+            return *result, None
+        flat, lengths = flatten(result)
+        if lengths != call.in_lengths:
+            problem = "Expected the return from backward to be of the same structure as the inputs."
+            raise RuntimeError(f"{problem} Got: {lengths} (return from backward), {call.in_lengths} (inputs)")
+        return *flat, None
 
-    Generated.__name__ = f"GeneratedBackwardFor_{schema.namespace}_{schema.name}_{operator._overloadname}"
+    name = f"GeneratedBackwardFor_{schema.namespace}_{schema.name}_{operator._overloadname}"
+    members = {"forward": staticmethod(forward), "backward": staticmethod(backward)}
+    generated: Any = type(name, (Function,), members)
 
     def autograd_impl(key_set: int, *args: Any, **kwargs: Any) -> Any:
         if not any_requires_grad(tensors_in(args)):
             return call_below(operator.below[key_set], *bind(schema, args, kwargs))
         flat, lengths = flatten(args)
         call = Call(key_set, kwargs, lengths)
-        result = Generated.apply(*flat, call)
+        result = generated.apply(*flat, call)
         if not has_lists:
             return result
         results = restore(result, call.out_lengths)

@@ -21,7 +21,7 @@ from rushlight.aot.partition import default_partition, min_cut_rematerialization
 from rushlight.aot.proxy_tensor import Args, Decompositions
 from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor
-from rushlight.autograd.function import Function
+from rushlight.autograd.function import Function, is_in
 from rushlight.autograd.grad_mode import no_grad, set_grad_enabled
 from rushlight.autograd.history import replay
 from rushlight.c10.dispatch import local
@@ -202,7 +202,7 @@ def wrap_training(forward: Callable, backward: Callable, meta: ViewAndMutationMe
             for i in unsafe:
                 outs[i] = functions._unsafe_view(outs[i], outs[i].shape)
             for i, out in enumerate(outs):  # an input or another output must not get its history
-                if isinstance(out, Tensor) and any(out is x for x in (*args, *outs[:i])):
+                if isinstance(out, Tensor) and is_in(out, (*args, *outs[:i])):
                     outs[i] = out.detach()
             rest = [out for out, needs in zip(outs, needs_tangent) if not needs and isinstance(out, Tensor)]
             ctx.mark_non_differentiable(*rest)

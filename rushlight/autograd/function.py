@@ -30,8 +30,8 @@ class FunctionCtx(Node):
     materialize_grads = _materialize_non_diff_grads = True
     without_history: tuple[int, ...] = ()  # the outputs that are not differentiable
     needs_input_grad: tuple[bool, ...] = ()
-    function: type[Function]  # set by `new_context`, as the next two
-    tensor_indices: list[int]
+    _forward_cls: type[Function]  # set by `FunctionMeta`
+    tensor_indices: list[int]  # set by `new_context`, as the next one
     num_inputs: int
     creation_meta: CreationMeta  # of views among the outputs, set by `check_dirty`, as the next one
     num_outputs: int
@@ -57,7 +57,7 @@ class FunctionCtx(Node):
             remedy = "Either access saved_tensors only once, or set clear_saved_tensors_on_access=False."
             raise RuntimeError(f"{problem} autograd.Function. {remedy}")
         tensors = tuple([None if entry is None else unpack_saved(entry, self) for entry in self.saved])
-        if self.function.clear_saved_tensors_on_access:
+        if self._forward_cls.clear_saved_tensors_on_access:
             self.saved, self.accessed = (), True
         return tensors
 
@@ -70,10 +70,48 @@ class FunctionCtx(Node):
     def release_variables(self) -> None:
         self.saved, self.to_save, self.released = (), (), True
 
+    def apply(self, *grads: Tensor | None) -> tuple[Tensor | None, ...]:
+        if self.materialize_grads:
+            kept = () if self._materialize_non_diff_grads else self.without_history
+            grads = tuple(
+                functions.zeros(sizes, dtype=dtype) if grad is None and sizes is not None and i not in kept else grad
+                for i, (grad, (sizes, dtype)) in enumerate(zip(grads, self.input_metadata))
+            )
+        backward, vjp = self._forward_cls.backward, self._forward_cls.vjp
+        if vjp is not Function.vjp:
+            if backward is not Function.backward:
+                problem = "Implementing both 'backward' and 'vjp' for a custom Function is not allowed."
+                raise RuntimeError(f"{problem} You should only implement one of them.")
+            backward = vjp
+        result = backward(self, *grads)
+        result = result if isinstance(result, tuple) else (result,)
+        name = self.name()
+        if len(result) < self.num_inputs or any(extra is not None for extra in result[self.num_inputs :]):
+            numbers = f"(expected {self.num_inputs}, got {len(result)})"
+            raise RuntimeError(f"function {name} returned an incorrect number of gradients {numbers}")
+        for i, grad in enumerate(result):
+            if grad is not None and not isinstance(grad, Tensor):
+                raise RuntimeError(f"expected Variable or None (got {type(grad).__name__})")
+            if grad is not None and i not in self.tensor_indices:
+                problem = f"function {name} returned a gradient different from None at position {i + 1}"
+                raise RuntimeError(f"{problem}, but the corresponding forward input was not a Variable")
+        return tuple([result[i] for i in self.tensor_indices])
+
     __repr__ = object.__repr__  # a class of Python, so its module is in it
 
 
-class Function:
+class FunctionMeta(type):
+    """The class of a `Function`. Makes the class of its nodes, which is named after it, as `_backward_cls`.
+    Source: `torch/autograd/function.py`, `FunctionMeta`."""
+
+    _backward_cls: type[FunctionCtx]
+
+    def __init__(cls, name: str, bases: tuple[type, ...], attrs: dict[str, Any]) -> None:
+        super().__init__(name, bases, attrs)
+        cls._backward_cls = type(f"{name}Backward", (FunctionCtx,), {"_forward_cls": cls})
+
+
+class Function(metaclass=FunctionMeta):
     """Base class of custom functions: static methods `forward(ctx, *args)` and `backward(ctx, *grads)`.
 
     `Function.apply(*args)` runs the forward without recording it, and makes one node, named after the class. `backward` takes
@@ -124,7 +162,9 @@ class Function:
             check_saved(ctx, args, output)
             return output
 
-        return apply(type(cls.__name__, (cls,), {"forward": staticmethod(forward)}), *bound.args)
+        # a class whose nodes are those of `cls`, because only `__init__` makes a class of nodes
+        with_ctx: Any = FunctionMeta.__new__(FunctionMeta, cls.__name__, (cls,), {"forward": staticmethod(forward)})
+        return apply(with_ctx, *bound.args)
 
 
 def apply(cls: type[Function], *args: Any) -> Any:
@@ -178,16 +218,15 @@ def apply(cls: type[Function], *args: Any) -> Any:
     return tuple(outputs) if isinstance(result, tuple) else outputs[0]
 
 
-def new_context(cls: type[Function], args: Sequence) -> FunctionCtx:
-    """Make a node that runs the backward of a `Function`. The node has its own class, named after the `Function`."""
-    members = {"apply": _run_backward, "function": cls, "__module__": FunctionCtx.__module__}
-    ctx = type(f"{cls.__name__}Backward", (FunctionCtx,), members)()
+def new_context(cls: FunctionMeta, args: Sequence) -> FunctionCtx:
+    """Make a node that runs the backward of a `Function`."""
+    ctx = cls._backward_cls()
     ctx.tensor_indices, ctx.num_inputs = [i for i, arg in enumerate(args) if isinstance(arg, Tensor)], len(args)
     return ctx
 
 
 def is_in(tensor: Any, values: Sequence) -> bool:
-    return any(tensor is value for value in values)
+    return id(tensor) in map(id, values)
 
 
 def check_dirty(ctx: FunctionCtx, outputs: Sequence) -> None:
@@ -205,7 +244,7 @@ def check_dirty(ctx: FunctionCtx, outputs: Sequence) -> None:
         raise RuntimeError(
             f"{problem}, your Function cannot return more than one Tensor. Clone the input, or split it."
         )
-    several = sum(recorded and is_differentiable(ctx, output) for output in outputs) > 1
+    several = recorded and len(outputs) > 1 and sum(is_differentiable(ctx, output) for output in outputs) > 1
     ctx.creation_meta = CreationMeta.MULTI_OUTPUT_NODE if several else CreationMeta.IN_CUSTOM_FUNCTION
 
 
@@ -279,34 +318,6 @@ def rebase_dirty(ctx: FunctionCtx, output: Tensor, is_argument: bool) -> None:
     meta = output._autograd
     assert meta is not None, "it has a new history"
     meta.grad = None
-
-
-def _run_backward(ctx: FunctionCtx, *grads: Tensor | None) -> tuple[Tensor | None, ...]:
-    if ctx.materialize_grads:
-        kept = () if ctx._materialize_non_diff_grads else ctx.without_history
-        grads = tuple(
-            functions.zeros(sizes, dtype=dtype) if grad is None and sizes is not None and i not in kept else grad
-            for i, (grad, (sizes, dtype)) in enumerate(zip(grads, ctx.input_metadata))
-        )
-    backward, vjp = ctx.function.backward, ctx.function.vjp
-    if vjp is not Function.vjp:
-        if backward is not Function.backward:
-            problem = "Implementing both 'backward' and 'vjp' for a custom Function is not allowed."
-            raise RuntimeError(f"{problem} You should only implement one of them.")
-        backward = vjp
-    result = backward(ctx, *grads)
-    result = result if isinstance(result, tuple) else (result,)
-    name = ctx.name()
-    if len(result) < ctx.num_inputs or any(extra is not None for extra in result[ctx.num_inputs :]):
-        numbers = f"(expected {ctx.num_inputs}, got {len(result)})"
-        raise RuntimeError(f"function {name} returned an incorrect number of gradients {numbers}")
-    for i, grad in enumerate(result):
-        if grad is not None and not isinstance(grad, Tensor):
-            raise RuntimeError(f"expected Variable or None (got {type(grad).__name__})")
-        if grad is not None and i not in ctx.tensor_indices:
-            problem = f"function {name} returned a gradient different from None at position {i + 1}"
-            raise RuntimeError(f"{problem}, but the corresponding forward input was not a Variable")
-    return tuple(result[i] for i in ctx.tensor_indices)
 
 
 def once_differentiable(fn: Callable) -> Callable:

@@ -297,7 +297,9 @@ def function_with_setup_context(xp):
     (g,) = xp.autograd.grad(y.sum(), x, create_graph=True)
     (h,) = xp.autograd.grad(g.sum(), x)
     by_name, _ = Scale.apply(x, shift=3.0, times=4.0)
-    return graph(y), total.requires_grad, y, g, h, by_name, seen
+    of_nodes = Scale._backward_cls
+    classes = type(y.grad_fn) is type(by_name.grad_fn) is of_nodes, of_nodes._forward_cls is Scale, of_nodes.__name__
+    return graph(y), total.requires_grad, y, g, h, by_name, seen, classes, type(Scale).__name__
 
 
 def setup_context_of_what_is_written_to(xp):
