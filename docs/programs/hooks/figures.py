@@ -29,7 +29,8 @@ from docs.programs.hooks.languages import say, words
 
 PHASES = DOCS.parent / "phases"
 PICTURE = re.compile(r"^!\[([^\]]*)\]\((\w+)\.svg\)\n\n\*((?:\*\*|[^*])+)\*$", re.MULTILINE)
-STILL = "On the site this figure moves."  # what a caption says to readers of the notebook
+# what a caption says to readers of the notebook
+STILL = re.compile("On the site this figure moves[.]|" + re.escape(words("On the site this figure moves.")))
 ALONE = re.compile(r"<style>.*?</style><rect [^>]*/>", re.DOTALL)  # what a picture has as a file
 SHARED = "figure", "shapes"  # the scripts of all figures
 UNIT = 0.05  # rem for a unit of a picture, so that its text is as large as the page's
@@ -48,7 +49,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         scripts = (files.get_file_from_path(f"figures/{source}.js").url_relative_to(page.file) for source in sources)
         own, narrow = (files.get_file_from_path(f"figures/{name}.{ending}").url for ending in ("md", "svg"))
         addresses = get_relative_url(own, page.url), get_relative_url(narrow, page.url)
-        said = caption.replace(STILL, "").replace(words(STILL), "").strip()
+        said = STILL.sub("", caption).strip()
         return f"{figure(name, alt, *addresses, calm, [*scripts])}\n\n*{said}*\n{{: .caption }}"
 
     if "<!-- figures -->" in markdown:

@@ -51,9 +51,9 @@ LINK = re.compile(r"\]\((?:[\w./-]*?(\d\d_\w+)/)?(reading|\d\d[a-z]?_\w+)\.ipynb
 SENTENCE = re.compile(
     r'^- \*["“«](.+?)["”»][.,]?\* (.+)$', re.MULTILINE
 )  # that a reader has said, in `why.md`, and what explains it
-LEAD = "In the lab:"
 IN_THE_LAB = re.compile(
-    rf'^(?:<span lang="en">)?\*\*(?:{LEAD}|{re.escape(words(LEAD))})\*\*.*?(?=\n\n|\Z)', re.MULTILINE | re.DOTALL
+    rf'^(?:<span lang="en">)?\*\*(?:In the lab:|{re.escape(words("In the lab:"))})\*\*.*?(?=\n\n|\Z)',
+    re.MULTILINE | re.DOTALL,
 )
 TOP = re.compile(r"<!-- top: Figure ([\w.]+) -->")  # where a reading shows a figure of a section below
 TITLE = re.compile(r"^# +(.+)$", re.MULTILINE)

@@ -78,11 +78,10 @@ HERE = words(
     "Until you write an exercise, rushlight's own function does its work, so you can skip it. *Download* gives you the notebook "
     "with your answers, to go on in JupyterLab or to hand in."
 )
-LABEL = "How it works."  # of the paragraph that says how a lab works in JupyterLab
 IN_JUPYTER = re.compile(
-    rf'^(?:<span lang="en">)?\*\*(?:{re.escape(LABEL)}|{re.escape(words(LABEL))})\*\*.*?(?=\n\n|\Z)',
+    rf'^(?:<span lang="en">)?\*\*(?:How it works\.|{re.escape(words("How it works."))})\*\*.*?(?=\n\n|\Z)',
     re.MULTILINE | re.DOTALL,
-)
+)  # the paragraph that says how a lab works in JupyterLab
 IF_MISSING = re.compile(r"^(import (?:rushlight as rl|torch)) +# .+", re.MULTILINE)  # what to do in JupyterLab
 HOME: dict = {  # an exercise that is wrong, with its check
     "lab": "01a_views",
