@@ -46,6 +46,24 @@ def test_no_formula_code_table_or_picture_of_a_reading_is_cut_off(page, folder, 
             assert page.evaluate(CUT) == [], (path.name, width)
 
 
+def test_what_a_question_asks_for_is_covered_until_its_button_is_pressed_and_not_in_print(page, folder):
+    page.goto((folder / "phases/01_strided/reading.html").as_uri())
+    asked = page.locator("details.asked")
+    question = page.locator("p", has_text="At which element of the storage is")
+    answer = question.locator("xpath=following-sibling::details[1]").locator(".output")
+    assert asked.count() > 20 and not answer.is_visible()
+    assert page.locator("article > .output").first.is_visible()  # that of a cell without a question
+    assert page.evaluate(COVERS) == ["Show what it prints", "Show the figure"]
+    question.locator("xpath=following-sibling::details[1]/summary").focus()
+    page.keyboard.press("Enter")
+    assert answer.is_visible()
+    page.emulate_media(media="print")
+    assert page.evaluate("[...document.querySelectorAll('.asked .output')].every((each) => each.checkVisibility())")
+
+
+COVERS = (
+    "[...new Set([...document.querySelectorAll('.asked > summary')].map((each) => each.textContent))].sort().reverse()"
+)
 FIRST_PICTURE = """() => [...document.querySelectorAll("article :is(.figure img, .moving > svg, .moving > img)")]
     .filter((each) => each.checkVisibility()).map((each) => each.getBoundingClientRect())[0]"""
 

@@ -49,7 +49,7 @@ NEEDED = re.compile(
 )  # what a lab begins with
 LINK = re.compile(r"\]\((?:[\w./-]*?(\d\d_\w+)/)?(reading|\d\d[a-z]?_\w+)\.ipynb")  # to another notebook of the course
 SENTENCE = re.compile(
-    r'^- \*["“«](.+?)["”»][.,]?\* (.+)$', re.MULTILINE
+    r'^- \*(["“«])(.+?)["”»][.,]?\* (.+)$', re.MULTILINE
 )  # that a reader has said, in `why.md`, and what explains it
 IN_THE_LAB = re.compile(
     rf'^(?:<span lang="en">)?\*\*(?:In the lab:|{re.escape(words("In the lab:"))})\*\*.*?(?=\n\n|\Z)',
@@ -57,6 +57,7 @@ IN_THE_LAB = re.compile(
 )
 TOP = re.compile(r"<!-- top: Figure ([\w.]+) -->")  # where a reading shows a figure of a section below
 TITLE = re.compile(r"^# +(.+)$", re.MULTILINE)
+QUESTION = "**Question.**"  # a paragraph that asks for the output of the cells below it
 CELL, LONG = re.compile(r"(?<=<td>)[^<]+"), re.compile(r"[^\s&;]{16,}")  # of a table, and a long name in it
 TITLED = re.compile(
     r'(<div id="exercise-(?:[^"]*-)?(\w+)"[^>]*><span class="filename")>([^<]*)'
@@ -68,6 +69,15 @@ TEMPLATE = """
 {%- extends 'base/display_priority.j2' -%}
 {%- block input %}
 {{ cell | code }}
+{% endblock -%}
+{%- block outputs scoped %}
+{%- if cell.metadata.asked %}
+<details class="folded asked" markdown="1"><summary>{{ cell.metadata.asked }}</summary>
+
+{{ super() }}
+
+</details>
+{% else %}{{ super() }}{% endif -%}
 {% endblock -%}
 {%- block stream %}
 {{ output.text | text }}
@@ -272,11 +282,12 @@ def _card(phase: Phase) -> str:
     )
 
 
-def _sentence(said: tuple[str, str]) -> str:
+def _sentence(said: tuple[str, str, str]) -> str:
     """A card with a sentence, which is a link to what explains it, and the explanation."""
-    sentence, explained = said
+    quote, sentence, explained = said
+    quoted = f"«{sentence}»" if quote == "«" else f"“{sentence}”"
     page = re.search(r"\]\(([^)]+)\)", explained)[1]
-    return f'<div class="card" markdown>\n**[“{sentence}”]({page})**\n\n{explained}\n</div>'
+    return f'<div class="card" markdown>\n**[{quoted}]({page})**\n\n{explained}\n</div>'
 
 
 def _numbers(config: MkDocsConfig) -> str:
@@ -448,6 +459,8 @@ def convert(notebook: Notebook, add) -> str:
     for part in notebook.parts[1:]:
         nb.cells[part.first].source = f"{divided.BREAK}\n\n{nb.cells[part.first].source}"
     _show_recorded(nb, notebook.path.stem)
+    if notebook.path.stem == "reading":
+        _cover_answers(nb)
     nb = _translated(nb, notebook) if LANGUAGE else nb
     _name_figures(nb)
     _join_streams(nb)
@@ -489,6 +502,17 @@ def _show_recorded(nb: NotebookNode, lab: str) -> None:
                 cell.outputs = [*map(nbformat.from_dict, shown), nbformat.v4.new_output("display_data", said)]
 
 
+def _cover_answers(nb: NotebookNode) -> None:
+    """Mark the outputs that answer a question, so that a reader can predict them. The code follows the question without prose."""
+    asked = False
+    for cell in nb.cells:
+        if cell.cell_type == "markdown":
+            asked = QUESTION in cell.source.strip().rpartition("\n\n")[2]
+        elif asked and cell.outputs:
+            drawn = all(any(kind.startswith("image/") for kind in output.get("data", {})) for output in cell.outputs)
+            cell.metadata["asked"] = words("Show the figure") if drawn else words("Show what it prints")
+
+
 def _name_figures(nb: NotebookNode) -> None:
     """Give each figure its text: what its cell says (`alt` in the output's metadata), or the caption below, or a fallback."""
     for cell, after in zip(nb.cells, [*nb.cells[1:], NotebookNode(cell_type="", source="")], strict=True):
@@ -503,7 +527,10 @@ def _name_figures(nb: NotebookNode) -> None:
                 (meta["alt"] for meta in output.metadata.values() if isinstance(meta, dict) and "alt" in meta), None
             )
             output.metadata["alt"] = said or (caption and plain(caption[1])) or words("Figure made by the cell above")
-        if figures and caption:
+        if figures and caption and "asked" in cell.metadata:  # a caption is covered with its figure
+            figures[-1].metadata["caption"] = caption[0]
+            after.source = after.source.strip()[caption.end() :]
+        elif figures and caption:
             after.metadata["caption"] = True
 
 
@@ -600,7 +627,8 @@ def _box(content: str, is_error: bool = False) -> str:
 def _figure(output: NotebookNode, kind: str) -> str:
     alt = html.escape(output.metadata.alt, quote=True).replace("`", "&#96;")
     name = output.metadata.filenames[kind].replace("\\", "/")
-    return f'<div class="figure"><img src="{name}" alt="{alt}"{_width(output, kind)}></div>'
+    caption = f"\n\n{output.metadata.caption}\n{{: .caption }}" if "caption" in output.metadata else ""
+    return f'<div class="figure"><img src="{name}" alt="{alt}"{_width(output, kind)}></div>{caption}'
 
 
 def _width(output: NotebookNode, kind: str) -> str:
