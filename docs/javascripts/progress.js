@@ -1,5 +1,5 @@
 // What this browser keeps of the labs and of the readings, beside the links to them; on home the way to where the reader stopped; and
-// which sections of a reading the reader has scrolled through.
+// which sections of a reading were read.
 {
   const LAB = /phases\/\w+\/(\w+)\.html$/;
   const READING = /phases\/(\w+\/reading\w*)\.html$/;
@@ -40,12 +40,14 @@
     }
   };
 
-  // A section was read when all that is in it has been in sight.
+  // A section was read when all that is in it has been in sight, and some of it for a tenth of the section's minutes.
   const follow = (reading) => {
     const key = `read ${reading}`;
     const read = new Set(stored(key).sections);
     const unseen = new Map(); // by the anchor of a section, its blocks
     const sectionOf = new Map(); // by a block
+    const inSight = new Set(); // blocks
+    const seconds = new Map(); // that a section was in sight
     let anchor;
     for (const block of document.querySelector("article").children) {
       if (block.matches("h2[id]")) unseen.set((anchor = block.id), new Set());
@@ -61,16 +63,22 @@
         link.querySelector(".md-ellipsis").append(small);
       }
     };
-    const isRead = (id) => [...unseen.get(id)].every((block) => !block.getClientRects().length); // what is hidden has not to be read
+    const enough = (id) => {
+      const link = [...document.querySelectorAll(".md-nav--secondary a[href]")].find((each) => decodeURIComponent(each.hash) === `#${id}`);
+      return 6 * (parseInt(link?.querySelector("small")?.textContent) || 1); // a tenth of its minutes, in seconds
+    };
+    const isSeen = (id) => [...unseen.get(id)].every((block) => !block.getClientRects().length); // what is hidden has not to be read
     const watch = new IntersectionObserver((entries) => {
-      const changed = new Set();
       for (const { target, isIntersecting } of entries) {
-        if (!isIntersecting) continue;
-        watch.unobserve(target);
-        changed.add(sectionOf.get(target));
-        unseen.get(sectionOf.get(target)).delete(target);
+        if (isIntersecting) inSight.add(target), unseen.get(sectionOf.get(target)).delete(target);
+        else inSight.delete(target);
       }
-      const done = [...changed].filter((id) => !read.has(id) && isRead(id));
+    });
+    setInterval(() => {
+      const now = new Set([...inSight].map((block) => sectionOf.get(block)));
+      if (document.hidden || !now.size) return;
+      for (const id of now) seconds.set(id, (seconds.get(id) ?? 0) + 1);
+      const done = [...seconds.keys()].filter((id) => !read.has(id) && seconds.get(id) >= enough(id) && isSeen(id));
       if (!done.length) return;
       for (const id of done) read.add(id), tick(id);
       const whole = [...unseen.keys()].every((id) => read.has(id));
@@ -80,7 +88,7 @@
         return; // the browser keeps nothing
       }
       mark();
-    });
+    }, 1000);
     for (const id of unseen.keys()) if (read.has(id)) tick(id);
     for (const block of sectionOf.keys()) watch.observe(block);
   };

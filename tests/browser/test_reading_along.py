@@ -14,17 +14,23 @@ SCROLL = """async (share) => {
         await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
     }
 }"""
+SEEN = "() => new Promise((done) => new IntersectionObserver(done).observe(document.body))"
 READ = "JSON.parse(localStorage['rushlight/read 01_strided/reading'] ?? '{\"sections\": []}')"
 
 
 @pytest.mark.sweep
-def test_a_reading_marks_the_sections_that_were_scrolled_through_and_is_read_at_its_end(page, below):
+def test_a_section_is_read_when_it_was_in_sight_for_some_of_its_minutes_and_not_when_it_passed_by(browser, below):
+    page = browser.new_page()  # its clock is its own
+    page.clock.install()
     page.goto(below + READING)
     page.evaluate("localStorage.clear()")
     page.goto(f"{below}{READING}#in-five-lines")
     page.reload()
     assert page.locator(".md-nav--secondary a", has_text="Contiguous strides").inner_text().endswith(" min")
-    page.evaluate(SCROLL, 0.4)
+    page.evaluate(SCROLL, 1)
+    assert page.evaluate(READ)["sections"] == []
+    height = page.evaluate("document.documentElement.scrollHeight")
+    rest(page, range(0, int(0.4 * height), 360))
     read = page.evaluate(READ)
     assert (
         "contiguous-strides" in read["sections"]
@@ -33,11 +39,19 @@ def test_a_reading_marks_the_sections_that_were_scrolled_through_and_is_read_at_
     )
     page.reload()
     assert page.locator(".md-nav--secondary a[href='#contiguous-strides'] .section").count() == 1
-    page.evaluate(SCROLL, 1)
-    page.wait_for_function(f"{READ}.whole")
+    rest(page, range(0, height, 360))
+    assert page.evaluate(READ)["whole"]
     page.goto(below)
     assert page.locator(".card .kept").text_content() == "✓"
-    page.evaluate("localStorage.clear()")
+    page.context.close()
+
+
+def rest(page, places):
+    """Look at each place of a page for twenty seconds of its clock."""
+    for y in places:
+        page.evaluate("(y) => scrollTo({ top: y, behavior: 'instant' })", y)
+        page.evaluate(SEEN)
+        page.clock.run_for(20_000)
 
 
 @pytest.mark.sweep  # starts Python
