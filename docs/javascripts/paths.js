@@ -70,7 +70,16 @@
     const below = (link) => link.href.slice(root.length);
     const page = `${location.href.split("#")[0].slice(root.length)}#${table.dataset.path}`;
     const links = [...table.querySelectorAll("td:first-child a")];
-    const labs = links.map((link) => [link.firstChild.textContent, below(link)]);
+    const labs = []; // each after the readings that its row names
+    for (const row of table.querySelectorAll("tbody tr")) {
+      const lab = row.querySelector("td:first-child a");
+      for (const link of lab ? row.querySelectorAll("td:nth-child(2) a") : []) {
+        const page = (address) => address.split("#")[0];
+        const [, number] = link.pathname.match(/reading_(\d\d\w)\.html$/) ?? link.pathname.match(/phases\/(\d\d)/);
+        if (!labs.some(([, address]) => page(address) === page(below(link)))) labs.push([words("Reading {}", number), below(link)]);
+      }
+      if (lab) labs.push([lab.firstChild.textContent, below(lab)]);
+    }
     const title = document.getElementById(table.dataset.path).firstChild.textContent.trim();
     const button = Object.assign(make("button", ""), { type: "button" });
     button.dataset.choose = page;

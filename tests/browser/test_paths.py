@@ -21,8 +21,15 @@ def test_a_chosen_path_is_in_the_list_of_pages_until_it_is_taken_away(page, fold
     page.get_by_role("link", name="Start with 01a").first.click()
     page.wait_for_url("**/phases/01_strided/01a_views.html")
     listed = page.locator(".on-path a")
-    assert listed.first.text_content() == "The compiler" and listed.count() == 8
+    assert listed.first.text_content() == "The compiler" and listed.count() == 15
     assert page.locator(".on-path [aria-current=page]").text_content().startswith("01a")
+    assert listed.nth(1).text_content() == "Reading 01" and "/01_strided/reading.html#" in listed.nth(1).get_attribute(
+        "href"
+    )
+    assert page.evaluate("document.querySelector('.md-sidebar--primary .md-sidebar__scrollwrap').scrollTop") == 0
+    if width > 1000:  # the lab is there once, and its sections follow
+        names = page.locator(".md-nav--primary a:visible", has_text="Views: sizes")
+        assert names.count() == 1 and page.locator(".md-nav--secondary a:visible").first.is_visible()
     if width < 1000:
         page.locator("header label[for=__drawer]").click()
     assert page.locator(".on-path .kept").inner_text() == "3/32"

@@ -60,6 +60,7 @@ def table(path: str, config: MkDocsConfig) -> str:
             said.append(f"**{phase[:2]}** {' · '.join(links)}")
         needs = paths.needs_of(Course().find_lab(number))
         after = words("with the ideas of {}").format(", ".join(needs)) if needs else ""
+        said = said or [words("nothing more")]
         title = f"[{number} {lab.subject}]({lab.page})" + f"<br><small>{after}</small>" * bool(after)
         time = minutes(number, sections)
         whole += 30 * int(time / 30 + 0.5)  # as the row says it
