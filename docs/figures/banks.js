@@ -31,7 +31,8 @@
     const all = served(state, data), chosen = all[state.lane], high = Math.min(20, HIGH / count), across = (size / 4) * width;
     const step = (BANKS * width) / lanes, box = (lane) => [left + (lane % lanes) * step, told[1] + 8 + Math.floor(lane / lanes) * 28];
     const place = ({ bank, wavefront }) => [left + bank * width, top + wavefront * high], same = (one, other) => `${place(one)}` === `${place(other)}`;
-    const [x, y] = box(state.lane), [to, down] = place(chosen), every = high < 12 ? 8 : 1;
+    const below = box(31)[1] + 22; // the line of a lane above goes between the lanes below
+    const [x, y] = box(state.lane), way = y + 22 < below ? `M${x + step - 1} ${y + 22}V${below}` : `M${x + step / 2 - 1} ${y + 22}`, [to, down] = place(chosen), every = high < 12 ? 8 : 1;
     return [
       small("lanes", left, 12, "quiet", words("the 32 lanes of a warp")),
       ...LANES.map((lane) => {
@@ -50,7 +51,7 @@
         return moved(`served ${lane}`, ...place(all[lane]), { class: "served" },
           rect(0, 0, across - 1, high - 1, same(chosen, all[lane]) ? "two" : "one"), ...(seen ? [small("number", across / 2 - 0.5, high / 2 + 4, "middle", text)] : []));
       }),
-      h("path", { key: "way", class: "two", "stroke-dasharray": "3 3", d: `M${x + step / 2 - 1} ${y + 22}L${to + across / 2} ${down}` }),
+      h("path", { key: "way", class: "two", "stroke-dasharray": "3 3", d: `${way}L${to + across / 2} ${down}` }),
       small("count", left, top + HIGH + 20, "", words("wavefronts: {0}, at the least: {1}", count, Math.min(least, count))),
     ];
   }

@@ -17,7 +17,8 @@
     const first = (lane) => size * element(state, lane), sector = (lane) => Math.floor(first(lane) / SECTOR);
     const place = (address) => [left + (address % ROW) * byte, top + Math.floor(address / ROW) * PITCH];
     const step = (ROW * byte) / lanes, box = (lane) => [left + (lane % lanes) * step, told[1] + 8 + Math.floor(lane / lanes) * 28];
-    const [x, y] = box(state.lane), [to, down] = place(first(state.lane)), wide = Math.max(size * byte, 1.5);
+    const below = box(31)[1] + 22; // the line of a lane above goes between the lanes below
+    const [x, y] = box(state.lane), way = y + 22 < below ? `M${x + step - 1} ${y + 22}V${below}` : `M${x + step / 2 - 1} ${y + 22}`, [to, down] = place(first(state.lane)), wide = Math.max(size * byte, 1.5);
     const walls = upTo(ROWS - 1).flatMap((row) => upTo(ROW / SECTOR).map((i) => `M${left + i * SECTOR * byte} ${top + row * PITCH}v${HIGH}`));
     const scale = (narrow ? 94 : 340) / 1024, bar = (key, y, title, value, kind, text) => [
       small(`${key} title`, 0, y + 12, "", title), rect(left + 22, y, value * scale, HIGH, kind, { key }),
@@ -37,7 +38,7 @@
       h("path", { key: "walls", d: walls.join("") }),
       small("byte", left - 6, top - 8, "quiet end", words("byte")),
       ...upTo(ROWS - 1).map((row) => small(`at ${row}`, left - 6, top + row * PITCH + 12, "quiet end", row * ROW)),
-      h("path", { key: "way", class: "two", "stroke-dasharray": "3 3", d: `M${x + step / 2 - 1} ${y + 22}L${to + wide / 2} ${down}` }),
+      h("path", { key: "way", class: "two", "stroke-dasharray": "3 3", d: `${way}L${to + wide / 2} ${down}` }),
       ...LANES.map((lane) => moved(`element ${lane}`, ...place(first(lane)), {},
         rect(0, 0, wide, HIGH, "", { style: `stroke: none; fill: var(--${lane === state.lane ? "two" : "one"})` }))),
       bar("moved", end, words("moved"), moves, "one", words("sectors: {0}, bytes: {1}", count, grouped(moves))),
