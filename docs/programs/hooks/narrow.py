@@ -417,9 +417,9 @@ def beside(text: Text, shapes: Iterable[Shape]) -> Iterator[Need]:
         level = shape.top < text.y and text.y - 0.7 * text.size < shape.bottom
         if inside and level and shape.closed and not (shape.arrow or shape.held):
             if shape.left > text.x:
-                yield text.x, shape.left, right + 2
+                yield text.x, shape.left, right + 4
             elif shape.right < text.x:
-                yield shape.right, text.x, left + 2
+                yield shape.right, text.x, left + 4
 
 
 def apart(one: Text, other: Text) -> float:
