@@ -151,7 +151,7 @@ for (const place of document.querySelectorAll("[data-review]")) {
       choice.open = choosing = false; // on a phone, the question would be below the list
       ask();
       question.focus({ preventScroll: true });
-      place.scrollIntoView({ block: "nearest" });
+      place.scrollIntoView();
     });
     bar.replaceChildren(...(spaced.read().phases.length ? [start] : []));
   }
