@@ -100,12 +100,13 @@
 
   // The line that can be passed on, with what comes next.
   function score(numbers) {
-    const wrong = numbers.filter((number) => !isRight(number)).sort((a, b) => asked[a].phase - asked[b].phase);
+    const wrong = numbers.filter((number) => !isRight(number));
+    const first = asked[wrong.toSorted((a, b) => asked[a].phase - asked[b].phase)[0]];
     const places = wrong.map((number) => words("{0} (phase {1})", number + 1, asked[number].phase)).join(", ");
     const right = words("{0} of {1} predictions about PyTorch right", numbers.length - wrong.length, numbers.length);
     const line = document.createElement("p"), next = document.createElement("p"), buttons = document.createElement("p");
     line.innerHTML = `<b>${places ? words("{0}. Wrong: {1}", right, places) : right}</b>`;
-    if (places) next.innerHTML = `<a href="${asked[wrong[0]].link}">${words("Begin with phase {}", asked[wrong[0]].phase)}</a>`;
+    if (places) next.innerHTML = `<a href="${first.link}">${words("Begin with phase {}", first.phase)}</a>`;
     else next.textContent = words("Phases 08, 09, 11 and 12 have the most for you.");
     const button = (text, click) => {
       const made = Object.assign(document.createElement("button"), { type: "button", textContent: text });

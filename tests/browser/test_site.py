@@ -448,6 +448,15 @@ def test_nothing_moves_while_a_page_arrives_on_a_phone_and_is_scrolled_through(b
         assert page.evaluate(SHIFT) < 0.1
 
 
+@pytest.mark.parametrize("name", ["review.html", *map(swept, ("index.html", "placement.html", "paths.html"))])
+def test_nothing_moves_while_a_page_arrives_on_a_screen_of_1024_pixels(browser, served, name):
+    with browser.new_context(viewport={"width": 1024, "height": 900}) as context:
+        page = context.new_page()
+        page.goto(f"{served}/{name}", wait_until="load")
+        page.wait_for_timeout(300)  # what scripts do afterwards
+        assert page.evaluate(f"scrollTo = () => 0, {SHIFT}") < 0.01
+
+
 def test_the_key_e_leads_to_the_next_exercise_and_shift_to_the_one_before(page, served):
     page.goto(f"{served}/phases/01_strided/01a_views.html")
     page.locator("article .buttons > .main").first.wait_for()
