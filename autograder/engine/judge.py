@@ -72,7 +72,7 @@ PORTION_SECONDS = 1.0  # of cases that are asked for at once, about: more are as
 PORTION_GROWTH = 4
 SLOW_SECONDS = 30.0  # after which a slow answer is asked for no more drawn cases than `FEWEST`
 FEWEST = 10
-RARE = 5  # disagreements, of which one that raises is a corner
+RARE = 5  # disagreements, of which one that raises is an edge case
 CODING_ERRORS = {"TypeError", "AttributeError", "NameError"}
 MAX_MARKED = 100  # differences between two results
 MOST_COUNTS, LARGEST_COUNT, LONGEST_NAME = 20, 1 << 53, 40  # of what is counted: numbers, and characters of a name
@@ -318,9 +318,8 @@ class Judge:
         shrink: bool,
     ) -> Verdict:
         """The verdict on a check that fails on some of the known cases."""
-        without_raising = _are_rare([each for each in known.values() if each])
-        if without_raising:
-            known = {key: None if each and each.raises else each for key, each in known.items()}
+        is_special = special(check, [each for each in known.values() if each])
+        known = {key: None if each and is_special(each) else each for key, each in known.items()}
         simplest = _simplest(known)
         second = result_of(_ask(ask, check, [simplest.case])[0])
         changed = key_of(second) != key_of(simplest.mine) and difference(
@@ -334,12 +333,15 @@ class Judge:
             return verdict
         is_missing = has(simplest.mine, "error", ["NotImplementedError"])  # there a smaller case explains no more
         if shrink and not is_missing:
-            simplest = self._shrink(check, simplest, known, ask, without_raising)
+            simplest = self._shrink(check, simplest, known, ask, is_special)
         self._explain(verdict, check, simplest)
         return verdict
 
-    def _shrink(self, check: Check, first: Disagreement, known: Known, ask: Ask, without_raising: bool) -> Disagreement:
-        """Return the simplest disagreement that comes up in the time allowed, of the kind of the `first` one, or of a plainer kind.
+    def _shrink(
+        self, check: Check, first: Disagreement, known: Known, ask: Ask, is_special: Callable[[Disagreement], bool]
+    ) -> Disagreement:
+        """Return the simplest disagreement that comes up in the time allowed, of the kind of the `first` one, or of a plainer kind,
+        and not `special`.
 
         Hypothesis only proposes cases. Each one that subject and torch have answered is in `known`, and the result is the minimum
         of `known`, in an order for persons (`Disagreement.order`). So the result is never worse than `first`, wherever the search
@@ -358,7 +360,7 @@ class Judge:
                 except (SubjectTimedOut, SubjectDied):  # there is a case already, and the next one might take as long
                     raise ShrinkTimeout from None
                 found = _compare(candidate, mine, self.answer(check, candidate))
-                known[key] = None if without_raising and found and found.raises else found
+                known[key] = None if found and is_special(found) else found
             disagreement = known[key]
             return disagreement is not None and disagreement.kind <= first.kind
 
@@ -475,10 +477,20 @@ def _ask(ask: Ask, check: Check, cases: list[dict]) -> list[Tree]:
     return observed
 
 
-def _are_rare(disagreements: Sequence[Disagreement]) -> bool:
-    """Whether at most one in five is an exception of the student's side. Then it is a corner, such as a tensor without dimensions,
-    and what is wrong in the others is shown first."""
-    return 0 < len([each for each in disagreements if each.raises]) <= len(disagreements) / RARE
+def special(check: Check, disagreements: Sequence[Disagreement]) -> Callable[[Disagreement], bool]:
+    """Whether a disagreement is of a special kind, so that another one shows first what is wrong.
+
+    An exception of the student's side is, if at most one disagreement in five has one: it is an edge case, such as a tensor without
+    dimensions. And so are the cases that the check has a hint for, whatever the results are, such as a size of 0, if the simplest
+    disagreement is one of them, but not every disagreement is: then the hint does not explain what is wrong.
+    """
+    is_rare = 0 < len([each for each in disagreements if each.raises]) <= len(disagreements) / RARE
+    usual = [each for each in disagreements if not (is_rare and each.raises)]
+    simplest = min(usual, key=Disagreement.order)
+    about = _hint_of_case(check, simplest)
+    is_hinted = about is not None and about == _hint(check, simplest)
+    has_others = is_hinted and any(_hint_of_case(check, each) is None for each in usual)
+    return lambda each: is_rare and each.raises or has_others and _hint_of_case(check, each) is not None
 
 
 def _simplest(known: Known) -> Disagreement:
@@ -505,6 +517,12 @@ def _hint(check: Check, disagreement: Disagreement) -> str | None:
         return None  # a rule of the contract does not explain it
     about = check.hint and partial(check.hint, disagreement.case, disagreement.mine)
     return _safely(about, disagreement.theirs, None) if about else None
+
+
+def _hint_of_case(check: Check, disagreement: Disagreement) -> str | None:
+    """The hint for a case itself, which is the same if both sides have one result."""
+    same = callable(check.hint) and partial(check.hint, disagreement.case, disagreement.theirs)
+    return _safely(same, disagreement.theirs, None) if same else None
 
 
 def _undefined_name(mine: Tree) -> str | None:

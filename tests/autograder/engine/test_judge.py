@@ -158,6 +158,19 @@ def test_an_exception_in_a_corner_does_not_hide_what_is_wrong_elsewhere(judge, s
     assert "IndexError" in judge.verdict(STRIDES, answer).message
 
 
+def test_a_kind_of_case_that_has_a_hint_does_not_hide_what_is_wrong_elsewhere(judge, strides):
+    def in_the_wrong_order(sizes):
+        steps = [max(1, size) for size in reversed(sizes)]  # so a size of 0 is treated correctly
+        return [math.prod(steps[:i]) for i in range(len(sizes))]
+
+    fill(strides, in_the_wrong_order)
+    verdict = judge.verdict(STRIDES, answer)
+    assert 0 not in verdict.case["sizes"] and len(verdict.case["sizes"]) == 2 and not verdict.hint
+    fill(strides, without_the_rule_for_empty_dimensions)
+    verdict = judge.verdict(STRIDES, answer)
+    assert 0 in verdict.case["sizes"] and "a size of 0 counts as 1" in verdict.hint
+
+
 def test_a_case_that_is_replayed_is_run_and_explained_itself_and_no_smaller_one(judge, strides):
     fill(strides, without_the_rule_for_empty_dimensions)
     asked, case = [], {"sizes": [4, 3, 0, 2]}
