@@ -13,6 +13,7 @@ import builtins
 import math
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -20,15 +21,20 @@ from functools import partial
 from itertools import islice
 from typing import Any, BinaryIO
 
+import numpy as np
+
 from ..checks.cases import field, first_apart
 from ..language import phrase
-from .check import CLINIC, ON_BOARD, Check, find, is_milestone, shown_source
+from .check import CLINIC, ON_BOARD, Check, find, is_milestone, is_on_torch, shown_source
+from .limits import IN_BROWSER
 from .observe import (
     CALCULATION,
     TORCH,
     Apart,
+    Difference,
     Malformed,
     NotGraded,
+    Path,
     Readable,
     SubjectDied,
     SubjectTimedOut,
@@ -42,6 +48,7 @@ from .observe import (
     has,
     is_error,
     layouts,
+    part_of,
     raised_of,
     receive,
     result_of,
@@ -51,7 +58,7 @@ from .observe import (
     show_marked,
     told_first,
 )
-from .source import NotRecorded, PendingCases, Source, key_of, other_torch
+from .source import NOT_IN_A_PAGE, NotRecorded, PendingCases, Source, key_of, other_torch
 from .verdict import (
     DIED,
     DISAGREED,
@@ -73,6 +80,7 @@ PORTION_GROWTH = 4
 SLOW_SECONDS = 30.0  # after which a slow answer is asked for no more drawn cases than `FEWEST`
 FEWEST = 10
 RARE = 5  # disagreements, of which one that raises is an edge case
+INTEGER_BITS = 8 * np.dtype(int).itemsize  # of numpy's default integer, by the machine: it cannot be set
 CODING_ERRORS = {"TypeError", "AttributeError", "NameError"}
 MAX_MARKED = 100  # differences between two results
 MOST_COUNTS, LARGEST_COUNT, LONGEST_NAME = 20, 1 << 53, 40  # of what is counted: numbers, and characters of a name
@@ -393,9 +401,10 @@ class Judge:
                     partial(_show_caught, went_on=not is_error(disagreement.mine)), disagreement.raised
                 )
         verdict.notes += filter(None, [_safely(_recursion, disagreement.raised, "")])
-        undefined = _safely(_undefined_name, disagreement.raised or disagreement.mine)
+        undefined = _safely(partial(_undefined_name, check), disagreement.raised or disagreement.mine)
         hidden = _safely(_hidden_builtin, disagreement.raised, None)
-        verdict.hint = undefined or hidden or _hint(check, disagreement) or ""
+        too_few_bits = _safely(partial(_too_few_bits, disagreement.mine, parts), disagreement.theirs, None)
+        verdict.hint = undefined or hidden or too_few_bits or _hint(check, disagreement) or ""
 
     def _explain_instability(self, verdict: Verdict, check: Check, disagreement: Disagreement, second: Tree) -> None:
         self._describe(verdict, check, disagreement)
@@ -478,19 +487,34 @@ def _ask(ask: Ask, check: Check, cases: list[dict]) -> list[Tree]:
 
 
 def special(check: Check, disagreements: Sequence[Disagreement]) -> Callable[[Disagreement], bool]:
-    """Whether a disagreement is of a special kind, so that another one shows first what is wrong.
+    """Whether a disagreement is of a special kind, so that another one shows first what is wrong: `rare`, or `hinted` among the
+    others."""
+    is_rare = rare(disagreements)
+    is_hinted = hinted(check, [each for each in disagreements if not is_rare(each)])
+    return lambda each: is_rare(each) or is_hinted(each)
 
-    An exception of the student's side is, if at most one disagreement in five has one: it is an edge case, such as a tensor without
-    dimensions. And so are the cases that the check has a hint for, whatever the results are, such as a size of 0, if the simplest
-    disagreement is one of them, but not every disagreement is: then the hint does not explain what is wrong.
+
+def rare(disagreements: Sequence[Disagreement]) -> Callable[[Disagreement], bool]:
+    """Whether a disagreement is an exception of the student's side, which at most one disagreement in five has, or at most one
+    exception in five is of its class. It is an edge case then, such as a tensor without dimensions."""
+    count = Counter(each.mine.get("type") for each in disagreements if each.raises)
+    are_rare = count.total() <= len(disagreements) / RARE
+    kinds = {kind for kind in count if are_rare or count[kind] <= count.total() / RARE}
+    if len(disagreements) == sum(count[kind] for kind in kinds):  # they are all there is
+        return lambda each: False
+    return lambda each: each.raises and each.mine.get("type") in kinds
+
+
+def hinted(check: Check, disagreements: Sequence[Disagreement]) -> Callable[[Disagreement], bool]:
+    """Whether the check has a hint for the case of a disagreement, whatever the results are, such as for a size of 0. This is a
+    special kind if the simplest disagreement is of it, but not every disagreement is: then the hint does not explain what is wrong.
     """
-    is_rare = 0 < len([each for each in disagreements if each.raises]) <= len(disagreements) / RARE
-    usual = [each for each in disagreements if not (is_rare and each.raises)]
-    simplest = min(usual, key=Disagreement.order)
+    simplest = min(disagreements, key=Disagreement.order)
     about = _hint_of_case(check, simplest)
-    is_hinted = about is not None and about == _hint(check, simplest)
-    has_others = is_hinted and any(_hint_of_case(check, each) is None for each in usual)
-    return lambda each: is_rare and each.raises or has_others and _hint_of_case(check, each) is not None
+    is_shown = about is not None and about == _hint(check, simplest)
+    if not is_shown or all(_hint_of_case(check, each) is not None for each in disagreements):
+        return lambda each: False
+    return lambda each: _hint_of_case(check, each) is not None
 
 
 def _simplest(known: Known) -> Disagreement:
@@ -525,14 +549,36 @@ def _hint_of_case(check: Check, disagreement: Disagreement) -> str | None:
     return _safely(same, disagreement.theirs, None) if same else None
 
 
-def _undefined_name(mine: Tree) -> str | None:
-    """A hint for a NameError: most often the notebook was run out of order."""
-    if isinstance(mine, dict) and mine.get("error", [])[:1] == ["NameError"]:
+def _too_few_bits(mine: Tree, parts: Sequence[Difference], theirs: Tree) -> str | None:
+    """A hint for integers that are beyond those of numpy, where these have 32 bits."""
+
+    def is_cut_off(path: Path) -> bool:
+        both = part_of(mine, path), part_of(theirs, path)
+        return {*map(type, both)} == {int} and (both[0] - both[1]) % 2**INTEGER_BITS == 0
+
+    if INTEGER_BITS == 64 or not all(is_cut_off(part.path) for part in parts):
+        return None
+    return phrase(
+        "numpy's default integer has 32 bits in this page, and the answer has more: give your arrays dtype=np.int64"
+    )
+
+
+def _undefined_name(check: Check, mine: Tree) -> str | None:
+    """A hint for a NameError, for which a notebook was most often run out of order, and for torch where it is not."""
+    error, message = mine.get("error", [])[:1] if isinstance(mine, dict) else [], ""
+    if error in (["NameError"], ["ModuleNotFoundError"]):
+        message = mine["message"]
+    if message in ("name 'torch' is not defined", "No module named 'torch'") and IN_BROWSER:
+        return NOT_IN_A_PAGE
+    if message in ("name 'torch' is not defined", "No module named 'torch'") and not is_on_torch(check.lab):
+        return phrase("there is no torch where this lab is graded: your code uses rushlight")
+    if error == ["NameError"]:
         advice = phrase(
             "if a cell above defines it, run that first, or import it in a cell. "
             "Then run the exercise's cell and this one again"
         )
-        return f"{mine['message']}: {advice}"
+        advice = phrase("if a cell above defines it, run that first, or import it here") if IN_BROWSER else advice
+        return f"{message}: {advice}"
     return None
 
 

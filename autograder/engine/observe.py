@@ -426,7 +426,7 @@ def differences(mine: Tree, theirs: Tree, origin: Origin = TORCH) -> Iterator[Di
 def told_first(parts: list[Difference], theirs: Tree) -> Difference:
     """The first difference, or if it is one of numbers the first of dtypes, because of which numbers may differ."""
     first = parts[0]
-    numbers = isinstance(first.path[-1], tuple) or _kind(_part(theirs, first.path)) in ("int", "float")
+    numbers = isinstance(first.path[-1], tuple) or _kind(part_of(theirs, first.path)) in ("int", "float")
     of_dtypes = (part for part in parts if any(isinstance(step, str) and "dtype" in step for step in part.path))
     return next(of_dtypes, first) if numbers else first
 
@@ -696,13 +696,13 @@ def layouts(mine: Tree, theirs: Tree, differing: Iterable[Difference]) -> list[T
     """Sizes, strides and offset of both tensors of the first difference in a layout, or an empty list."""
     for path, *_ in differing:
         if path and path[-1] in ("shape", "stride", "offset"):
-            both = [_part(tree, path[:-1]) for tree in (mine, theirs)]
+            both = [part_of(tree, path[:-1]) for tree in (mine, theirs)]
             if {*map(_kind, both)} == {"tensor"}:  # a dict, too, may have an entry of this name
                 return [[tree["tensor"][field] for field in ("shape", "stride", "offset")] for tree in both]
     return []
 
 
-def _part(tree: Tree, path: Path) -> Tree:
+def part_of(tree: Tree, path: Path) -> Tree:
     for step in path:
         tree = tree[step] if isinstance(step, int) else dict(tree["dict"])[step]
     return tree

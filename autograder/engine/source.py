@@ -13,6 +13,8 @@ from ..language import phrase
 from .check import Check
 from .observe import Tree
 
+NOT_IN_A_PAGE = phrase("there is no torch in this page: torch's answers come from recordings")
+
 
 def key_of(tree: Tree) -> str:
     """A tree as text, the same for equal ones."""

@@ -81,6 +81,12 @@ class Verdict:
         """The side that the results are compared with, in a sentence."""
         return phrase("an exact calculation") if self.exact else "torch"
 
+    @property
+    def raises(self) -> bool:
+        """Whether the message only says that the student's side raises an exception, which is all of its result."""
+        said = re.fullmatch(r"yours raises (\w+)\b.*", self.message, re.DOTALL)
+        return said is not None and self.mine.startswith(f"{said[1]}: ")
+
     def headline(self) -> str:
         judge = speak(self.judged_by)
         if self.was_examined or self.outcome == NEEDS_TORCH:
@@ -142,7 +148,8 @@ class Verdict:
             answer = phrase("expected") if self.exact else phrase("torch's")
             rows += [(answer, abridged(self.theirs, self.theirs_marks)[0])] if self.theirs else []
             rows += [(phrase("raised"), speak(self.raised) + frames)] if self.raised else []
-            rows += [(phrase("differs"), speak(self.message))] if self.outcome == DISAGREED else []
+            is_said = bool(self.theirs) and self.raises
+            rows += [(phrase("differs"), speak(self.message))] if self.outcome == DISAGREED and not is_said else []
             rows += [(phrase("hint"), speak(self.hint))] if self.hint else []
         notes = [speak("the programs are those of {name}", name=self.drawn_for)] if self.drawn_for else []
         if self.passed and self.lacking:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import dis
+import inspect
 import io
 import json
 import signal
@@ -36,6 +38,7 @@ from ..engine.exercise import filled, is_filled, only
 from ..engine.observe import Malformed, SubjectDied, SubjectTimedOut, Tree, clean, encode, receive, send
 from ..engine.subject import MAX_OUTPUT, answer, is_grading
 from ..engine.verdict import (
+    DISAGREED,
     GRADER_ERROR,
     LONGEST_REPLAY,
     MILESTONE_NOTE,
@@ -45,6 +48,7 @@ from ..engine.verdict import (
     PASSED,
     PRACTICE,
     SECOND_CHANCE_NOTE,
+    TIMED_OUT,
     Verdict,
 )
 from ..language import phrase, speak
@@ -206,6 +210,8 @@ def check(name: str, case: dict | None = None) -> None:
         verdict = _retry_on_reference(verdict)
     if is_milestone(name):
         verdict.pieces = _pieces(name)
+    elif verdict.outcome == DISAGREED and _has_no_result(function_of(exercise_of(name))):
+        verdict.notes.insert(0, phrase("your function has no `return` with a value, so it returns None"))
     _show_output(verdict)
     _show_practice_once(verdict)
     _display(verdict, *([] if case or not has_points else _standing(verdict)))  # one case earns no points
@@ -279,7 +285,12 @@ def _retry_on_reference(verdict: Verdict) -> Verdict:
         with only(kept | {place: own[place] for place in others[:count]}):
             return _decide(name, case)
 
-    if not others or verdict.case is not None and not decided(0, verdict.case).passed:
+    if not others:
+        return verdict
+    if verdict.case is not None and not (alone := decided(0, verdict.case)).passed:
+        if alone.outcome == TIMED_OUT:
+            seconds = f"{verdict.seconds + alone.seconds:.0f}"
+            verdict.notes.append(phrase(f"it ran twice, then on the reference's other pieces: {seconds} s in all"))
         return verdict
     second = decided(0, None)
     if verdict.case is not None and second.passed:
@@ -294,6 +305,21 @@ def _retry_on_reference(verdict: Verdict) -> Verdict:
     if second.passed:
         return replace(second, notes=[note, *second.notes])
     return verdict if verdict.was_examined else second  # the clinic of a class has no references
+
+
+def _has_no_result(slot: Callable) -> bool:
+    """Whether the function that runs in the place of this one returns no value, and should."""
+    code = getattr(getattr(slot, "__wrapped__", None), "__code__", None)
+    if code is None or code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE):
+        return False
+    last: dis.Instruction | None = None
+    returned = []
+    for step in dis.get_instructions(code):
+        if step.opname.startswith("RETURN_"):  # one instruction with its constant, or two
+            given = step if step.opname == "RETURN_CONST" else last
+            returned.append(given is not None and given.opname.endswith("_CONST") and given.argval is None)
+        last = step
+    return bool(returned) and all(returned) and slot.__annotations__.get("return") not in (None, "None")
 
 
 def _still_passes(check: str) -> bool:

@@ -26,6 +26,7 @@ from ..engine import judge, practice  # noqa: F401  (a first check then finds th
 from ..engine.check import function_of
 from ..engine.exercise import unplug
 from ..engine.limits import IN_BROWSER, PageAlarm
+from ..engine.source import NOT_IN_A_PAGE
 from ..engine.subject import MAX_OUTPUT
 from ..language import speak
 from . import kernel
@@ -133,6 +134,8 @@ def _plain(value: Any) -> str:
 
 def _error(error: BaseException) -> Output:
     """The error of a cell, with the frames below this module."""
+    if isinstance(error, ModuleNotFoundError) and error.name == "torch":
+        error.add_note(speak(NOT_IN_A_PAGE))
     if hasattr(error, "_render_traceback_"):
         lines = error._render_traceback_()
     else:

@@ -10,6 +10,7 @@ import numpy as np
 from rushlight.aten import iterator, structured
 from rushlight.aten.strided import Tensor, empty_strided, infer_size
 from rushlight.aten.structured import check_writable, resize_, resize_output
+from rushlight.c10 import memory_formats
 from rushlight.c10.dtypes import promote_types, scalar_type
 from rushlight.course import breaks, predictions
 
@@ -75,6 +76,13 @@ def reorder_dimensions__stops_where_no_operand_can_tell(sizes, operand_strides):
             order[i - 1], order[i] = order[i], order[i - 1]
             i -= 1
     return order
+
+
+_reorder_rightly = copied(memory_formats.reorder_dimensions)
+
+
+def reorder_dimensions__forgets_the_sizes(sizes, operand_strides):
+    return _reorder_rightly([1] * len(sizes), operand_strides)
 
 
 def _compare(a, b, sizes, operand_strides):

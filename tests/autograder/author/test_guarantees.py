@@ -14,7 +14,7 @@ from autograder.author import mutants as m
 from autograder.author.mutants import graded_checks
 from autograder.engine.check import every_exercise, find, function_of
 from autograder.engine.exercise import fill, unplug
-from autograder.engine.judge import Disagreement, Judge, special
+from autograder.engine.judge import Disagreement, Judge, hinted
 from autograder.engine.observe import difference, result_of
 from autograder.engine.subject import answer
 from autograder.model import Lab, lab_names
@@ -133,7 +133,7 @@ def test_a_wrong_answer_fails_on_an_edge_which_every_seed_has_and_gets_its_hint(
         failing = [*failing]
         _, name = min(failing, key=lambda pair: pair[0].order())
         of_check = [disagreement for disagreement, check in failing if check == name]
-        is_special = special(find(name), of_check)
+        is_special = hinted(find(name), of_check)
         simplest = min((each for each in of_check if not is_special(each)), key=Disagreement.order)
         shown = judge.replay(name, simplest.case, over_the_wire).hint
         assert hint in shown if hint else not shown

@@ -14,6 +14,7 @@ import threading
 from collections import Counter
 from contextlib import suppress
 
+import numpy as np
 import pytest
 from answers import over_the_wire
 from hypothesis.internal.conjecture import providers
@@ -150,12 +151,37 @@ def test_a_case_in_which_only_the_students_side_raises_comes_first(judge, stride
 
 
 def test_an_exception_in_a_corner_does_not_hide_what_is_wrong_elsewhere(judge, strides):
-    right = copied(strides)
     fill(strides, lambda sizes: [7] * len(sizes) if sizes else sizes[0])
     verdict = judge.verdict(STRIDES, answer)
     assert "IndexError" not in verdict.message and len(verdict.case["sizes"]) == 1
-    fill(strides, lambda sizes: right(sizes) if sizes else sizes[0])
+
+    def right_elsewhere(sizes):
+        steps = [max(1, size) for size in sizes]
+        return [math.prod(steps[i + 1 :]) for i in range(len(sizes))] if sizes else sizes[0]
+
+    fill(strides, right_elsewhere)
     assert "IndexError" in judge.verdict(STRIDES, answer).message
+
+
+def test_of_several_exceptions_a_rare_one_is_not_shown_first(judge, strides):
+    fill(strides, lambda sizes: sizes.missing if sizes else sizes[0])
+    verdict = judge.verdict(STRIDES, answer)
+    assert "AttributeError" in verdict.message and verdict.case["sizes"]
+
+
+@pytest.mark.parametrize("bits", [32, 64])
+def test_a_result_that_numpy_has_cut_off_is_explained_where_its_integers_have_32_bits(
+    judge, plugged, monkeypatch, bits
+):
+    name = "aten.strided.element_offset"
+
+    def in_32_bits(index, strides, storage_offset):
+        return storage_offset + sum(int(np.array(i * s).astype(np.int32)) for i, s in zip(index, strides))
+
+    fill(function_of(name), in_32_bits)
+    monkeypatch.setattr("autograder.engine.judge.INTEGER_BITS", bits)
+    verdict = judge.verdict(name, answer)
+    assert verdict.outcome == DISAGREED and ("dtype=np.int64" in verdict.hint) == (bits == 32)
 
 
 def test_a_kind_of_case_that_has_a_hint_does_not_hide_what_is_wrong_elsewhere(judge, strides):

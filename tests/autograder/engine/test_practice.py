@@ -1,5 +1,6 @@
 """Where there is no torch, a judge decides by its recorded answers to public cases."""
 
+import math
 import os
 import subprocess
 import sys
@@ -59,7 +60,7 @@ def test_what_was_recorded_is_what_torch_answers_and_the_reference_passes(folder
 def test_a_wrong_piece_gets_the_card_of_the_smallest_recorded_case(recorded, request):
     judge, slot = Judge(source=practice.Practice()), function_of(STRIDES)
     request.addfinalizer(lambda: unplug(slot))
-    fill(slot, lambda sizes: tuple(1 for _ in sizes))
+    fill(slot, lambda sizes: tuple(math.prod(sizes[i + 1 :]) for i in range(len(sizes))))
     verdict = judge.verdict(STRIDES, over_the_wire)
     assert verdict.outcome == DISAGREED and verdict.hint and verdict.mine != verdict.theirs
     assert verdict.notes == [

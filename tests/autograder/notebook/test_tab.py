@@ -1,6 +1,8 @@
 """A notebook on a page of the site: its cells run without Jupyter, and a judge in the same process decides."""
 
 import sys
+from contextlib import nullcontext
+from dataclasses import replace
 from importlib.util import find_spec
 
 import pytest
@@ -9,8 +11,10 @@ from first_lab import EXERCISES
 from autograder.engine import practice
 from autograder.engine.check import function_of
 from autograder.engine.exercise import unplug
+from autograder.engine.verdict import TIMED_OUT, Verdict
 from autograder.notebook import kernel, tab
 
+IMPORTS = "import rushlight as rl\nfrom autograder import check, exercise\n"
 LAB, STRIDES, OFFSET = "01a_views", "aten.strided.contiguous_strides", "aten.strided.element_offset"
 WRONG = """
 @exercise(rl.strided)
@@ -106,10 +110,23 @@ def test_display_shows_pictures_and_html_as_a_page_can(page, shown):
     assert output["metadata"] == {"image/svg+xml": {"alt": "a shape"}}
 
 
-def test_a_check_shows_its_card_and_a_piece_that_has_passed_counts_in_another_tab(page, shown, tmp_path, monkeypatch):
-    monkeypatch.setattr(practice, "FOLDER", tmp_path / "recordings")
-    practice.record(LAB)
+@pytest.fixture(scope="module")
+def recordings(tmp_path_factory):
+    """The folder with torch's recorded answers to the lab."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(practice, "FOLDER", tmp_path_factory.mktemp("recordings"))
+        practice.record(LAB)
+        return practice.FOLDER
+
+
+@pytest.fixture
+def recorded(recordings, monkeypatch):
+    monkeypatch.setattr(practice, "FOLDER", recordings)
+    monkeypatch.setattr(kernel, "_has_shown_practice", False)
     practice.recorded.cache_clear()
+
+
+def test_a_check_shows_its_card_and_a_piece_that_has_passed_counts_in_another_tab(page, shown, recorded):
     assert page.run("setup", "import rushlight as rl\nfrom autograder import check, exercise")
     assert page.run("piece", WRONG) and not page.run("check", f"check({STRIDES!r})")
     card, error = shown
@@ -133,3 +150,35 @@ def test_a_check_shows_its_card_and_a_piece_that_has_passed_counts_in_another_ta
     assert not page.run("check", f"check({STRIDES!r})") and "not attempted" in shown[-2]["data"]["text/plain"]
     assert page.run("piece", WRONG.partition("\n    ")[0] + "\n    raise SystemExit", STRIDES)
     assert not page.run("check", f"check({STRIDES!r})") and "it raises SystemExit" in shown[-2]["data"]["text/plain"]
+
+
+def test_a_page_says_that_torch_is_not_in_it(page, shown, recorded, monkeypatch):
+    monkeypatch.setattr("autograder.engine.judge.IN_BROWSER", True)
+    assert not page.run("a", "raise ModuleNotFoundError(\"No module named 'torch'\", name='torch')")
+    assert "there is no torch in this page" in shown[-1]["traceback"][0]
+    wrong = "\n@exercise(rl.strided)\ndef contiguous_strides(sizes):\n    return {}.empty(sizes).stride()\n"
+    for name, said in (("torch", "there is no torch in this page"), ("np", "or import it here")):
+        page.run("strides", IMPORTS + wrong.format(name), exercise=STRIDES)
+        assert not page.run("strides, checked", f"check({STRIDES!r})")
+        text = next(output["data"]["text/plain"] for output in reversed(shown) if "data" in output)
+        assert said in text and "and this one again" not in text and "differs" not in text
+        assert text.count(f"name '{name}' is not defined") <= 2
+
+
+@pytest.mark.parametrize(
+    ("body", "has_none"), [("[*sizes]", True), ("return None", True), ("return [*sizes]", False), ("yield 1", False)]
+)
+def test_a_function_without_a_return_is_told_so(page, shown, recorded, body, has_none):
+    source = f"\n@exercise(rl.strided)\ndef contiguous_strides(sizes):\n    {body}\n"
+    page.run("strides", IMPORTS + source, exercise=STRIDES)
+    assert not page.run("strides, checked", f"check({STRIDES!r})")
+    text = next(output["data"]["text/plain"] for output in reversed(shown) if "data" in output)
+    assert ("your function has no `return` with a value" in text) == has_none
+
+
+def test_a_verdict_says_how_long_a_case_has_run_that_ran_twice(monkeypatch):
+    late = Verdict(STRIDES, TIMED_OUT, case={"sizes": [2]}, seconds=6.2)
+    monkeypatch.setattr(kernel, "_decide", lambda name, case: replace(late, notes=[]))
+    monkeypatch.setattr(kernel, "filled", lambda: {("a", "first"): len, ("a", "second"): len})
+    monkeypatch.setattr(kernel, "only", lambda functions: nullcontext())
+    assert "12 s in all" in kernel._retry_on_reference(late).notes[0]
