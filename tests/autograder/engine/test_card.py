@@ -189,6 +189,14 @@ def test_what_differs_is_said_if_the_results_do_not_show_it(more):
     assert "differs" in words(failed(**short | marks | more))
 
 
+def test_an_exception_is_told_once_and_with_the_line_that_raised():
+    raising = failed(
+        mine="ValueError: mine", message="yours raises ValueError (mine), torch does not", frames=[["f", 2, "g()"]]
+    )
+    for said in " ".join(words(raising)), str(raising):
+        assert said.count("ValueError") == 1 and "f, line 2" in said and "differs" not in said
+
+
 @pytest.mark.parametrize("between", ["\n", " "])
 def test_a_long_result_is_folded_except_where_it_differs(between):
     before, after = "before" + between, between + "after"
