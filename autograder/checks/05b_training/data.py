@@ -196,6 +196,10 @@ def _batch(value):
     return {"type": name, "text": str(value)} if isinstance(value, str) else value
 
 
+def _has_kind(what, kind):
+    return what == kind or isinstance(what, list | tuple) and any(_has_kind(part, kind) for part in what)
+
+
 def _about_batches(case, mine, theirs):
     if "error" in theirs and "error" not in mine:
         return "sequences of different lengths are refused, and so are values of any other kind"
@@ -203,13 +207,12 @@ def _about_batches(case, mine, theirs):
         return "the positions of the samples are collated one by one; tuples give a list"
     if first_apart(mine, theirs) in ("recorded", "is the first sample"):
         return "the batch is a new object, and autograd records how tensors were stacked"
+    if _has_kind(case["what"], "point"):
+        return "the test for a named tuple comes before other sequences"
     match case["what"]:
-        case [str(kind), *_]:
-            return {
-                "point": "the test for a named tuple comes before other sequences",
-                "dict": "the keys are those of the first sample",
-            }.get(kind)
-        case "float":
+        case ["dict", *_]:
+            return "the keys are those of the first sample"
+        case "float" | "metres":
             return "Python's floats become float64"
         case "number" | "whole number" | "truth":
             return "np.bool_ is no np.number, and most numpy numbers are no Python numbers"
