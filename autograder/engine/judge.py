@@ -506,15 +506,18 @@ def rare(disagreements: Sequence[Disagreement]) -> Callable[[Disagreement], bool
 
 
 def hinted(check: Check, disagreements: Sequence[Disagreement]) -> Callable[[Disagreement], bool]:
-    """Whether the check has a hint for the case of a disagreement, whatever the results are, such as for a size of 0. This is a
-    special kind if the simplest disagreement is of it, but not every disagreement is: then the hint does not explain what is wrong.
+    """Whether the check has a hint for a disagreement. This is a special kind if the simplest disagreement has a hint for its case,
+    whatever the results are, such as for a size of 0, and others have no hint at all: then this hint does not explain the mistake.
     """
+
+    def has_hint(each: Disagreement) -> bool:
+        return _hint_of_case(check, each) is not None or _hint(check, each) is not None
+
     simplest = min(disagreements, key=Disagreement.order)
     about = _hint_of_case(check, simplest)
-    is_shown = about is not None and about == _hint(check, simplest)
-    if not is_shown or all(_hint_of_case(check, each) is not None for each in disagreements):
+    if about is None or about != _hint(check, simplest) or all(map(has_hint, disagreements)):
         return lambda each: False
-    return lambda each: _hint_of_case(check, each) is not None
+    return has_hint
 
 
 def _simplest(known: Known) -> Disagreement:
