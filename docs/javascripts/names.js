@@ -12,11 +12,16 @@
     return { whole: rest.join("."), last: rest.at(-1) ?? "", before: rest.slice(0, -1).map((part) => (part === "F" ? "functional" : part.toLowerCase())) };
   };
 
-  // How well a name fits: as it is typed, but for its case, by its beginning, or by a part of it.
+  // How well a name fits: as it is typed, but for its case and its underscores, by its beginning, or by a part of it.
+  const bare = (name) => name.toLowerCase().replaceAll("_", "");
   const fit = (name, part) => {
-    const [known, given] = [name.toLowerCase(), part.toLowerCase()];
+    const [known, given] = [bare(name), bare(part)];
     return name === part ? 0 : known === given ? 1 : known.startsWith(given) ? 2 : known.includes(given) ? 3 : Infinity;
   };
+
+  // A name of an inner part of the framework comes after the names that programs use, and a private name and a variant last.
+  const INNER = /^(aten\.(?!strided|functional)|aot|autograd\.(derivatives|fused_pairs)|c10|clinic|contribute|course|dynamo|inductor|on_torch|torchgen|_)/;
+  const LAST = 4;
 
   // A name with what the page says of it, and the headings of the file above.
   function ofPage() {
@@ -46,7 +51,10 @@
       const link = term.querySelector("a"), module = link.textContent;
       const names = (all[link.getAttribute("href")] ?? "").split(" ").filter(Boolean).map((id) => {
         const name = id.replace(/^op_/, "").replace("-", "."), parts = name.split(".");
-        return { id, name, own: id.startsWith("op_") ? parts[0] : parts.at(-1), within: `${module}.${name}`.toLowerCase().split(".") };
+        const operator = id.startsWith("op_"), own = operator ? parts[0] : parts.at(-1);
+        const last = /(^|\.)_(?!_)/.test(`${module}.${own}`) || (operator && /_$|[._]out$/.test(own + (parts[1] ? `.${parts[1]}` : "")));
+        const behind = last ? LAST : INNER.test(module) ? 1.5 : operator ? 0.4 : parts[1] ? 0.6 : module.startsWith("aten.") ? 0.5 : 0;
+        return { id, name, own, behind, within: `${module}.${name}`.toLowerCase().split(".") };
       });
       return { term, said: term.nextElementSibling, href: link.href, module, names };
     });
@@ -57,24 +65,26 @@
 
     // What stands before the name counts only where it leaves a name that fits as well.
     function found({ whole, last, before }) {
-      const at = new Map();
-      for (const { names } of modules)
-        for (const each of names) {
-          const best = Math.min(fit(each.own, last), fit(each.name, whole));
-          if (best < Infinity) at.set(each, best);
-        }
-      const near = [...at].filter(([{ within }]) => before.every((part) => within.slice(0, -1).some((each) => each.startsWith(part))));
-      const least = (entries) => Math.min(...entries.map(([, best]) => best));
-      return near.length && Math.max(1, least([...at])) >= least(near) ? new Map(near) : at;
+      const best = ({ own, name }) => Math.min(fit(own, last), fit(name, whole)), meant = ({ own }) => own === last && /^_|_$/.test(last);
+      const at = modules.flatMap(({ names }) => names).filter((each) => best(each) < Infinity);
+      const near = at.filter(({ within }) => before.every((part) => within.slice(0, -1).some((each) => each.startsWith(part))));
+      const least = (entries) => Math.min(...entries.map(best));
+      const fits = near.length && Math.max(1, least(at)) >= least(near) ? near : at;
+      return new Map(fits.map((each) => [each, best(each) + (meant(each) ? 0 : each.behind)]));
     }
 
     return () => {
-      const words = wanted().map(typed), each = words.map(found);
-      const rows = modules.map(({ names, module, ...row }) => {
+      const joined = typed(wanted().join("_")), words = found(joined).size ? [joined] : wanted().map(typed), each = words.map(found);
+      const rows = modules.flatMap(({ names, module, ...row }) => {
         const fits = names.filter((name) => each.every((at) => at.has(name))).map((name) => [Math.max(...each.map((at) => at.get(name))), name]);
         fits.sort(([one], [other]) => one - other);
-        const itself = Math.max(...words.map(({ whole }) => (module.endsWith(`.${whole}`) ? 0 : fit(module, whole))));
-        return { ...row, fits, best: Math.min(itself, ...fits.map(([best]) => best)) };
+        const itself = Math.max(...words.map(({ whole }) => (module.endsWith(`.${whole}`) ? 0 : fit(module, whole)))) + (INNER.test(module) ? 1.5 : 0);
+        // the names that are what is typed come before other names of the same module
+        const parts = [fits.filter(([best]) => best < 2), fits.filter(([best]) => best >= 2 && best < LAST), fits.filter(([best]) => best >= LAST)];
+        const best = (part) => Math.min(...part.map(([least]) => least));
+        return parts.some((part) => part.length)
+          ? parts.filter((part) => part.length).map((part, i) => ({ ...row, module, fits: part, best: Math.min(i ? Infinity : itself, best(part)) }))
+          : [{ ...row, module, fits, best: itself }];
       });
       const shown = rows.filter(({ best }) => words.length && best < Infinity).sort((one, other) => one.best - other.best);
       for (const part of whole) part.hidden = words.length;
@@ -86,7 +96,7 @@
         }),
       );
       const names = shown.reduce((sum, { fits }) => sum + fits.length, 0);
-      return shown.length && `${names} of ${count(total, "name")}, ${count(shown.length, "module")}`;
+      return shown.length && `${names} of ${count(total, "name")}, ${count(new Set(shown.map(({ module }) => module)).size, "module")}`;
     };
   }
 

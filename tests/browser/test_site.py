@@ -508,6 +508,9 @@ def test_the_overview_of_the_api_finds_the_names_of_all_pages_and_enter_leads_to
         ("torch.Tensor", "aten.strided", "Tensor"),
         ("Tensor.view", "operators", "view"),
         ("rl.contiguous_strides", "aten.strided", "contiguous_strides"),
+        ("asstrided", "operators", "as_strided"),
+        ("softmax", "operators", "softmax.int"),
+        ("add_", "operators", "add_.Tensor"),
     ],
 )
 def test_a_name_of_the_api_is_found_as_code_has_it_and_comes_first(page, served, typed, module, name):
