@@ -28,6 +28,7 @@ ASK = """async (questions) => {
     for (const each of questions) found[each] = (await ask(2, each)).items.map(([first]) => first.location);
     return [found, (performance.now() - begun) / questions.length];
 }"""
+READY = "!/^(Initializing|Inicializando)/.test(document.querySelector('.md-search-result__meta').textContent.trim())"
 FIRST = "document.querySelector('.md-search-result__item') && performance.now() - window.turned"
 
 
@@ -52,6 +53,7 @@ def measure(folder: Path) -> None:
         page.set_default_timeout(120_000)
         for below, name in QUESTIONS.items():
             page.goto(f"{address}/{below}students.html", wait_until="load")
+            page.wait_for_function(READY)  # else the page's own first question is between these
             ask(page, name)
         for wait in (0, 8_000):  # milliseconds that a reader has read
             page.goto(f"{address}/phases/04_autograd/reading.html", wait_until="load")

@@ -52,7 +52,7 @@
       const names = (all[link.getAttribute("href")] ?? "").split(" ").filter(Boolean).map((id) => {
         const name = id.replace(/^op_/, "").replace("-", "."), parts = name.split(".");
         const operator = id.startsWith("op_"), own = operator ? parts[0] : parts.at(-1);
-        const last = /(^|\.)_(?!_)/.test(`${module}.${own}`) || (operator && /_$|[._]out$/.test(own + (parts[1] ? `.${parts[1]}` : "")));
+        const last = /(^|\.)_(?!_)/.test(`${module}.${own}`) || (operator && (own.endsWith("_") || /[._]out$/.test(name)));
         const behind = last ? LAST : INNER.test(module) ? 1.5 : operator ? 0.4 : parts[1] ? 0.6 : module.startsWith("aten.") ? 0.5 : 0;
         return { id, name, own, behind, within: `${module}.${name}`.toLowerCase().split(".") };
       });

@@ -28,35 +28,36 @@
     (
       "a about after again am an and any are as at be been before but by can cannot could did do does doing for from get gets getting go goes got had " +
       "between compare compared difference differences happen happens has have how i if in instead into is it its just like make makes me mean means much must my need needs new no not now of on " +
-      "one or our pytorch s should so some someone something t tell than that the their them then there these they thing things this to too torch " +
-      "us use used uses using want wants was we well were versus vs what when where which while who why will with without work works would you your explain " +
+      "know known one or our pytorch really s should so some someone something t tell than that the their them then there these they thing things this to too torch " +
+      "understand us use used uses using want wants was we well were versus vs what when where which while who why will with without work works would you your explain " +
       "example examples tutorial guide introduction" +
       (SPANISH
         ? " al como con cual cuales cuando cuanta cuantas cuanto cuantos de debe debo del desde diferencia diferencias donde el ella en entre es esa ese eso esta este esto fue funciona funcionan ha hace " +
           "hacen hacer hago hay la las le lleva lo los mas mi mis muy necesito no nos o otra otro para pero por puede pueden puedo que quiero se sea ser si " +
-          "sirve significa son su sus te tengo tiene tu un una unos usa usan usar uso y ya"
+          "sirve significa son su sus te tengo tiene trabajo tu un una unos usa usan usar uso y ya"
         : "")
     ).split(" "),
   );
   const ALIKE = [
-    ...["save saved store stored keep kept", "size big large", "answer solution", "exercise task assignment", "hand submit", "picture figure diagram"],
-    ...(SPANISH ? ["corte ruptura rotura rompe romper cortar", "fallo error", "ejecutar correr", "borrar eliminar quitar", "guardar almacenar", "núcleo kernel", "lote batch"] : []),
+    ...["save saved store stored", "size big large", "answer solution", "exercise task assignment", "hand submit", "picture figure diagram", "gpu nvidia", "grow grows growing increase", "share send", "friend classmate", "continue resume"],
+    ...(SPANISH ? ["corte ruptura rotura rompe romper cortar roto", "respuesta solución", "compartir enviar", "calificar evaluar corregir", "fallo error", "ejecutar correr", "borrar eliminar quitar", "guardar almacenar", "núcleo kernel", "lote batch"] : []),
   ];
+  const once = (f, known = new Map()) => (word) => known.get(word) ?? (known.set(word, f(word)), known.get(word));
   const names = new Map(); // for a name, the words of the titles that have it
   const spread = new Map(); // for a stem, the number of sections that have it
   const sections = new Map(); // by location
-  const stemsOf = new Map(); // the text of each section that was found
+  const readOf = new Map(); // the words of each section that was found, and their stems
   const known = new Map(); // for a word, the number of sections that have it
   const accented = new Map(); // for a word without its accents, the words of the index
-  let separator, query, content, mended;
+  let separator, query, content, mended, last;
   const split = (text) => text.toLowerCase().replace(/\bvs code\b/g, "vscode").split(separator).filter((word) => /[\p{L}\p{N}]/u.test(word));
   const plain = (text) => text.replace(/<[^>]*>/g, " ");
   const ENDING = SPANISH
     ? /(?<=...)(?:[ai]ciones|[ai]cion|[ai]mientos?|iendo|ando|mente|[ai]d[ao]s?|a[bn]|en|[aei]r|[aeo]s?|ings?|ed|s)$/
     : /(?<=...)(?:ations?|ions?|ings?|ers?|ed|ies|es|s|e|y|i)$/;
-  const root = (word) => bare(word).replace(/iz/, "is").replace(ENDING, "").replace(SPANISH ? /(?<=...)ion$/ : "", "").replace(/(.)\1$/, "$1");
+  const root = once((word) => bare(word).replace(/iz/, "is").replace(ENDING, "").replace(SPANISH ? /(?<=...)ion$/ : "", "").replace(/(.)\1$/, "$1"));
   const alike = new Map(ALIKE.flatMap((group) => group.split(" ").map((word, _, all) => [root(word), all])));
-  const stem = (word) => root(alike.get(root(word))?.[0] ?? word);
+  const stem = once((word) => root(alike.get(root(word))?.[0] ?? word));
   const meant = (text) => {
     const given = split(text), rest = given.filter((word) => !EMPTY.has(bare(word)));
     return rest.length ? rest : given;
@@ -66,10 +67,11 @@
 
   function learn({ config, docs }) {
     separator = new RegExp(config.separator);
+    if (sections.size) return; // a measurement has a worker of its own beside the page's
     for (const doc of docs) {
-      const { location, title, text, tags = [], english = [] } = doc;
+      const { location, title, text, tags = [], english = [], errors = [] } = doc;
       sections.set(location, doc);
-      const own = new Set(split(`${title} ${plain(text)} ${english.join(" ")} ${tags.join(" ").replaceAll("_", " ")} ${tags.join(" ")}`));
+      const own = new Set(split(`${title} ${plain(text)} ${errors.join(" ")} ${english.join(" ")} ${tags.join(" ").replaceAll("_", " ")} ${tags.join(" ")}`));
       for (const word of own) known.set(word, (known.get(word) ?? 0) + 1);
       for (const each of new Set([...own].map(stem))) spread.set(each, (spread.get(each) ?? 0) + 1);
       for (const word of own) if (bare(word) !== word) accented.set(bare(word), new Set(accented.get(bare(word))).add(word));
@@ -110,9 +112,9 @@
   };
 
   function asked(given) {
-    [query, content, mended] = [given, null, ""];
+    [query, content, mended, last] = [given, null, "", ""];
     if (SYNTAX.test(query)) return query;
-    const last = /\S$/.test(query) ? split(query).at(-1) ?? "" : ""; // a word that may not be whole
+    last = /\S$/.test(query) ? split(query).at(-1) ?? "" : ""; // a word that may not be whole
     const begun = (word) => word === last && [...known.keys()].some((each) => bare(each).startsWith(bare(word)));
     content = meant(query).map((word) => {
       if (spread.has(stem(word)) || begun(word)) return word;
@@ -140,8 +142,9 @@
   const MOST = 60; // pages that are looked at
   const SHOWN = [8, 20]; // pages that are shown, at least and at most: the others if they answer a part of the question as large as
   const LEAST = 0.03; // of what the first one answers
+  const LITERAL = [12, 6]; // how much more a section counts that has a question of four words or more as it is written, or most of it
   const DEFINED = /^\W*(what(['’]?s| is| are| does)|meaning of|qué (es|son|significa)|que (es|son|significa)|significado de)\b/i; // a definition is asked for
-  const KINDS = [[/^phases\/.*\/reading/, 1.4], [/^students/, 1.6], [/^phases/, 0.8], [/^(anywhere|map|instructors|gpu|lms)/, 1], [/^figures/, 0.5], [/^(api|index)/, 0.25]];
+  const KINDS = [[/^phases\/.*\/reading/, 1.4], [/^students/, 1.6], [/^phases/, 0.8], [/^(anywhere|map|instructors|gpu|lms)/, 1], [/^figures/, 0.5], [/^(api|index|why)/, 0.25]];
 
   function ranked(items) {
     const wanted = [...new Set(content.map(stem))].filter((each) => spread.has(each));
@@ -149,12 +152,23 @@
     const rarity = new Map(wanted.map((each) => [each, Math.log(1 + sections.size / spread.get(each))]));
     const sum = (all) => all.reduce((total, each) => total + rarity.get(each), 0);
     const share = (all) => sum(wanted.filter((each) => all.has(each))) / sum(wanted);
+    const given = split(query), runs = [];
+    for (let start = 0; start < given.length; start++)
+      for (let end = start + Math.max(4, Math.ceil(0.6 * given.length)); end <= given.length; end++) {
+        const run = given.slice(start, end), part = share(new Set(run.map(stem))) ** 2 * (run.length / given.length);
+        if (meant(run.join(" ")).length > 1) runs.push([` ${run.join(" ")} `, part]);
+      }
+    runs.sort(([, one], [, other]) => other - one);
+    const read = (location) => {
+      const { title, text, english, errors = [] } = sections.get(location), all = split(`${plain(text)} ${errors.join(" ")} ${english?.[1] ?? ""}`);
+      readOf.set(location, { said: ` ${split(title).join(" ")} ${all.join(" ")} `, all: all.map(stem) });
+      return readOf.get(location);
+    };
     const value = (location) => {
-      const { title, text, tags = [], english } = sections.get(location), [inTitle, inText] = english ?? ["", ""];
+      const { title, tags = [], english } = sections.get(location), inTitle = english?.[0] ?? "";
       const named = tags.flatMap((tag) => [[stem(tag)], stems(tag.replaceAll("_", " "))]).filter((name) => name.every((each) => rarity.has(each)));
       const name = new Set(named.sort((a, b) => b.length - a.length)[0]);
-      const heading = new Set(stems(`${title.replace(/^\w+ \d+\w?: /, "")} ${inTitle}`)), count = new Map(), all = stemsOf.get(location) ?? split(`${plain(text)} ${inText}`).map(stem);
-      stemsOf.set(location, all);
+      const heading = new Set(stems(`${title.replace(/^\w+ \d+\w?: /, "")} ${inTitle}`)), count = new Map(), { said, all } = readOf.get(location) ?? read(location);
       for (const each of all) if (rarity.has(each)) count.set(each, (count.get(each) ?? 0) + 1);
       const titled = new Set([...heading, ...name]), has = new Set([...titled, ...count.keys()]);
       const often = (n) => n / (n + 0.5 + (0.7 * all.length) / LONG);
@@ -162,17 +176,34 @@
       const same = share(heading) * ([...heading].filter((each) => rarity.has(each)).length / heading.size || 0);
       const part = name.size / wanted.length; // of the question, its name
       const term = DEFINED.test(query) || wanted.length === 1 ? 1.8 : part === 1 ? 0.8 : 0.4;
-      const kind = location.startsWith("glossary") ? term : (KINDS.find(([page]) => page.test(location))?.[1] ?? 0.7);
-      return found * share(has) ** 2 * kind * (english ? 0.6 : 1) * (1 + same + (part >= 0.5 ? 3 * part : 0));
+      const kind = location.startsWith("glossary") ? (part ? term : 0.4) : (KINDS.find(([page]) => page.test(location))?.[1] ?? 0.7);
+      const written = runs.find(([run]) => said.includes(run))?.[1] ?? 0;
+      return found * share(has) ** 2 * kind * (1 + LITERAL[+(written < 1)] * written) * (english ? 0.6 : 1) * (1 + same + (part >= 0.5 ? 3 * part : 0));
     };
-    for (const group of items.slice(0, MOST)) {
+    const literal = ({ location }) => runs.length && (readOf.get(location) ?? read(location)).said.includes(runs[0][0]);
+    items.push(...items.splice(MOST).filter((group) => group.some(literal)));
+    for (const group of items) {
       for (const each of group) each.score &&= value(each.location);
       group.sort((a, b) => b.score - a.score);
     }
-    items.splice(MOST);
     items.sort(([a], [b]) => b.score - a.score);
     const last = items.findIndex(([first], i) => i === SHOWN[1] || (i >= SHOWN[0] && first.score < LEAST * items[0][0].score));
     if (last >= 0) items.splice(last);
+  }
+
+  // What is shown of a section: the two blocks that have most of the words, with the words marked as the question has them.
+  function shown(group) {
+    const given = content ?? meant(query), roots = new Set(given.map(root)), begun = last.length > 2 && !EMPTY.has(bare(last)) && !mended ? bare(last) : null;
+    const hit = (word) => !EMPTY.has(bare(word)) && (roots.has(root(word)) || (begun && bare(word).startsWith(begun)));
+    const marked = (text) => text.replace(/<[^>]*>|&#?\w+;|[\p{L}\p{N}_]+/gu, (word) => (/^[<&]/.test(word) || !hit(word.toLowerCase()) ? word : `<mark>${word}</mark>`));
+    for (const each of group) {
+      const { title, text, english } = sections.get(each.location);
+      const blocks = text.split(/(?<=<\/(?:p|ul|ol|pre)>)\s*(?=<)/).map((block, at) => ({ block, at, hits: new Set(split(plain(block)).filter(hit).map(root)).size }));
+      const best = [...blocks].sort((one, other) => other.hits - one.hits).filter(({ hits }, i) => hits || !i).slice(0, 2);
+      each.text = best.sort((one, other) => one.at - other.at).map(({ block }) => marked(block)).join("");
+      each.tags = undefined; // stems and names, for the search alone
+      each.title = marked(title) + (english && !each.location.includes("#") ? ` <small>(${words("in English")})</small>` : "");
+    }
   }
 
   // The theme searches when a key is released. A text may also be pasted, spoken or chosen.
@@ -188,6 +219,7 @@
       this.addEventListener("message", ({ data }) => { // before the theme's
         if (data?.type !== RESULT) return;
         if (content) ranked(data.data.items);
+        data.data.items.forEach(shown);
         said.textContent = mended && words("Searched for “{0}”.", mended);
         document.querySelector(".md-search-result__list")?.before(said);
       });
@@ -196,8 +228,13 @@
     postMessage(message) {
       if (message.type === SETUP) {
         learn(message.data);
-        // lunr has the reader's words for a page in English among those that are not shown
-        const docs = message.data.docs.map((doc) => (doc.english ? { ...doc, tags: [...(doc.tags ?? []), ...split(doc.english.join(" "))] } : doc));
+        // lunr finds sections, and takes long to read them: it has each word of a section once. It has the reader's words for a page in
+        // English among those that are not shown.
+        const docs = message.data.docs.map(({ english, errors = [], ...doc }) => ({
+          ...doc,
+          text: [...new Set(split(`${plain(doc.text)} ${errors.join(" ")}`))].join(" "),
+          ...(english && { tags: [...(doc.tags ?? []), ...split(english.join(" "))] }),
+        }));
         message = { ...message, data: { ...message.data, docs } };
       }
       super.postMessage(message.type === QUERY ? { ...message, data: asked(message.data) } : message);

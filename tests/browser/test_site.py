@@ -385,6 +385,14 @@ def test_figures_fit_a_phone_without_a_script(browser, folder, whole):
                 assert box["width"] == 358 and box["height"] > 300 and place["width"] == 358
 
 
+def test_a_result_of_the_search_marks_the_words_of_the_question_that_say_what_it_is_about(page, served):
+    page.goto(f"{served}/index.html")
+    page.get_by_role("textbox", name="Search").fill("what is a stride ")
+    marks = page.locator(".md-search-result mark")
+    marks.first.wait_for()
+    assert {text.lower() for text in marks.all_text_contents()} <= {"stride", "strides", "strided"}
+
+
 def test_search_knows_no_code_no_output_and_no_answer_of_a_notebook(folder, whole):
     entries = json.loads((folder / "search/search_index.json").read_text("utf-8"))["docs"]
     text = sum(len(each["text"]) for each in entries if each["location"].startswith("phases/"))

@@ -7,9 +7,10 @@ course's own tools. The page that a reader sees is whole.
 
 Readers have words of their own. A comment below a heading, `<!-- asked: OOM, CUDA out of memory -->`, names the section by them,
 and `docs/programs/asked.toml` has such names for the readings and their sections, and `translations/es/asked.toml` has those in
-Spanish. A term of the glossary is also found by the names that it has there. `docs/javascripts/search.js` reads what is typed, and
-puts in order what is found. A page without a translation is also found by the reader's words for the terms that it has: those of
-the glossary, of `terms.toml` and of `[words]` in `asked.toml`.
+Spanish. A term of the glossary is also found by the names that it has there, and a section of a reading by the errors that the
+index of errors has for it. `docs/javascripts/search.js` reads what is typed, and puts in order what is found. A page without a
+translation is also found by the reader's words for the terms that it has: those of the glossary, of `terms.toml` and of `[words]`
+in `asked.toml`.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import tomllib
 from collections import defaultdict
 from collections.abc import Iterable
 from fnmatch import fnmatch
+from os.path import normpath
 from pathlib import Path as File
 from pathlib import PurePosixPath as Path
 
@@ -55,12 +57,16 @@ ASKED = re.compile(r'<h[2-6] id="([^"]+)"(?:(?!<h[1-6]).)*?</h[2-6]>\s*<!-- aske
 
 OPERATOR = re.compile(r'<dt><code [^>]*id="([^"]+)">((\w+?)_?[.(].*?)</code></dt>')
 
+ERROR = re.compile(r'<li><code>([^<]+)</code> · <a href="([^"]+)">')  # of the index of errors
+
+errors: dict[str, list[str]] = {}  # for the address of a section, the errors that it explains, in torch's words
 names: dict[str, list[str]] = {}  # for the address of a section, what readers call it
 declared: dict[str, dict[str, str]] = {}  # for the name of an operator, its entry in the index
 english: set[str] = set()  # the addresses of pages without a translation
 
 
 def on_config(config: MkDocsConfig) -> None:
+    errors.clear()
     names.clear()
     declared.clear()
     english.clear()
@@ -75,6 +81,9 @@ def _on_page_context_hide(context, page: Page, **_) -> None:
         declared.setdefault(name, {"location": f"{page.url}#{anchor}", "title": name, "text": html.unescape(schema)})
     for anchor, asked in ASKED.findall(page.content):
         names.setdefault(f"{path.removesuffix('.md')}.html#{anchor}", []).extend(asked.split(", "))
+    for message, target in ERROR.findall(page.content) if 'id="an-index-of-errors"' in page.content else ():
+        address = normpath(f"{Path(page.url).parent}/{target}").removeprefix(f"{LANGUAGE}/")
+        errors.setdefault(address, []).append(html.unescape(message))
     if "untranslated" in page.meta:
         english.add(page.url.removeprefix(f"{LANGUAGE}/"))
     tool = any(fnmatch(path, pattern) for pattern in TOOLS)
@@ -105,6 +114,8 @@ def on_post_build(config: MkDocsConfig) -> None:
         if page in english:
             # `search.js` puts it behind the pages in the reader's language
             entry["english"] = [translated(known, entry["title"]), translated(known, entry["text"])]
+        if entry["location"] in errors:
+            entry["errors"] = errors[entry["location"]]
         called = names.get(entry["location"], []) + newcomers[Path(page).parent.name, anchor or Path(page).stem]
         if called:
             forms = {form for name in called for form in plurals(name.lower())}
