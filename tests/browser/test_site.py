@@ -517,7 +517,6 @@ def test_the_overview_of_the_api_finds_the_names_of_all_pages_and_enter_leads_to
         ("Tensor.view", "operators", "view"),
         ("rl.contiguous_strides", "aten.strided", "contiguous_strides"),
         ("asstrided", "operators", "as_strided"),
-        ("softmax", "operators", "softmax.int"),
         ("add_", "operators", "add_.Tensor"),
     ],
 )
