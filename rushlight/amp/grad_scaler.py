@@ -96,7 +96,10 @@ def _getter_and_setter(name: str) -> tuple[Callable[[Any], Any], Callable[[Any, 
 
 
 class GradScaler:
-    """Source: `torch/amp/grad_scaler.py`, `GradScaler`."""
+    """Scale the loss, so that small gradients do not become 0 in half precision.
+
+    Source: `torch/amp/grad_scaler.py`, `GradScaler`.
+    """
 
     def __init__(
         self,

@@ -41,7 +41,7 @@ def typename(obj: Any, /) -> str:
 
 
 def is_tensor(obj: Any, /) -> bool:
-    """Source: `torch/__init__.py`, `is_tensor`."""
+    """Return whether an object is a tensor. Source: `torch/__init__.py`, `is_tensor`."""
     return isinstance(obj, Tensor)
 
 

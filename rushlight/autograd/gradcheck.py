@@ -233,7 +233,7 @@ def gradgradcheck(
 
 
 class GradcheckError(RuntimeError):
-    """Source: `torch/autograd/gradcheck.py`."""
+    """Numerical and analytical derivatives differ. Source: `torch/autograd/gradcheck.py`."""
 
 
 def _differentiable(value: Any) -> tuple[Tensor, ...]:

@@ -335,7 +335,10 @@ def edges_to_compute(node: Node) -> Sequence[Edge]:
 
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
-    """Source: `torch/autograd/graph.py`, `get_gradient_edge`."""
+    """Return the edge of the graph at which the gradient of a tensor arrives.
+
+    Source: `torch/autograd/graph.py`, `get_gradient_edge`.
+    """
     edge = gradient_edge(tensor)
     if edge.node is None:
         raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients")

@@ -122,7 +122,10 @@ def get_default_dtype() -> dtype:
 
 
 def set_default_dtype(d: dtype, /) -> None:
-    """Source: `torch/csrc/tensor/python_tensor.cpp`, `py_set_default_dtype`."""
+    """Set the dtype of tensors that are made from Python's floats.
+
+    Source: `torch/csrc/tensor/python_tensor.cpp`, `py_set_default_dtype`.
+    """
     global _default_dtype
     if d.__class__ is not dtype or d.category != FLOATING:
         raise TypeError("only floating-point types are supported as the default type")

@@ -8,7 +8,7 @@ __all__ = ["GradScaler", "autocast"]
 
 
 class autocast(amp.autocast):  # noqa: N801
-    """Source: `torch/cuda/amp/autocast_mode.py`, `autocast`."""
+    """`amp.autocast` for the device type `cuda`. Source: `torch/cuda/amp/autocast_mode.py`, `autocast`."""
 
     def __init__(self, enabled: bool = True, dtype: dtype = float16, cache_enabled: bool = True) -> None:
         warn("torch.cuda.amp.autocast is deprecated: use torch.amp.autocast('cuda')", FutureWarning)
@@ -16,7 +16,7 @@ class autocast(amp.autocast):  # noqa: N801
 
 
 class GradScaler(amp.GradScaler):
-    """Source: `torch/cuda/amp/grad_scaler.py`, `GradScaler`."""
+    """`amp.GradScaler` for the device type `cuda`. Source: `torch/cuda/amp/grad_scaler.py`, `GradScaler`."""
 
     def __init__(
         self, init_scale: float = 2.0**16, growth_factor: float = 2.0, backoff_factor: float = 0.5,

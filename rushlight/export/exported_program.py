@@ -77,7 +77,9 @@ def run_lifted(
 
 @dataclass
 class ExportedProgram:
-    """Source: `torch/export/exported_program.py`, `ExportedProgram`. `constants` has the constants and the buffers that are not
+    """A graph, its signature, its parameters and its constants, without the class of the module.
+
+    Source: `torch/export/exported_program.py`, `ExportedProgram`. `constants` has the constants and the buffers that are not
     persistent. `guards` are those that no range says. The module `trace` adds the method `run_decompositions`."""
 
     graph: Graph

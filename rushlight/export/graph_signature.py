@@ -90,7 +90,10 @@ def _line(spec: InputSpec | OutputSpec) -> str:
 
 @dataclass
 class ExportGraphSignature:
-    """Source: `torch/export/graph_signature.py`, `ExportGraphSignature`."""
+    """The roles of the inputs and the outputs of an exported graph.
+
+    Source: `torch/export/graph_signature.py`, `ExportGraphSignature`.
+    """
 
     input_specs: list[InputSpec]
     output_specs: list[OutputSpec]

@@ -872,7 +872,10 @@ def triplet_margin_with_distance_loss(
     distance_function: Callable[[Tensor, Tensor], Tensor] | None = None, margin: float = 1.0, swap: bool = False,
     reduction: str = "mean",
 ) -> Tensor:  # fmt: skip
-    """Source: `torch/nn/functional.py`, `triplet_margin_with_distance_loss`."""
+    """Return the triplet loss for any distance function.
+
+    Source: `torch/nn/functional.py`, `triplet_margin_with_distance_loss`.
+    """
     if reduction not in REDUCTIONS:
         raise ValueError(f"{reduction} is not a valid value for reduction")
     if margin <= 0:

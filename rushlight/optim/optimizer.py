@@ -481,7 +481,10 @@ def sgd(
 
 
 class SGD(Optimizer):
-    """Source: `torch/optim/sgd.py`, `SGD`."""
+    """Stochastic gradient descent, with momentum and weight decay if they are given.
+
+    Source: `torch/optim/sgd.py`, `SGD`.
+    """
 
     def __init__(
         self, params: Iterable, lr: float = 1e-3, momentum: float = 0, dampening: float = 0, weight_decay: float = 0,
@@ -601,7 +604,10 @@ def differentiable_adam(
 
 
 class Adam(Optimizer):
-    """Source: `torch/optim/adam.py`, `Adam`."""
+    """Divide the mean of the gradients by the root of the mean of their squares.
+
+    Source: `torch/optim/adam.py`, `Adam`.
+    """
 
     def __init__(
         self, params: Iterable, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,

@@ -179,7 +179,7 @@ def rmsprop(
 
 
 class RMSprop(_Rule):
-    """Source: `torch/optim/rmsprop.py`, `RMSprop`."""
+    """Divide each gradient by the root of the mean of its squares. Source: `torch/optim/rmsprop.py`, `RMSprop`."""
 
     numbers = {"lr": 1e-2, "alpha": 0.99, "eps": 1e-8, "weight_decay": 0, "momentum": 0}
     flags = "centered capturable foreach maximize differentiable"

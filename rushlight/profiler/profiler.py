@@ -37,7 +37,10 @@ class ProfilerAction(Enum):
 
 
 class ProfilerActivity(Enum):
-    """Source: `torch/csrc/profiler/orchestration/observer.h`, `ActivityType`."""
+    """The kinds of events that a profiler can record.
+
+    Source: `torch/csrc/profiler/orchestration/observer.h`, `ActivityType`.
+    """
 
     CPU = 0
     CUDA = 2

@@ -831,7 +831,10 @@ def flipud(self: Tensor) -> Tensor:
 
 
 def rot90(self: Tensor, k: int, dims: Sequence[int]) -> Tensor:
-    """Source: `aten/src/ATen/native/TensorTransformations.cpp`, `rot90`."""
+    """Rotate a tensor by 90 degrees, `k` times, in the plane of two dimensions.
+
+    Source: `aten/src/ATen/native/TensorTransformations.cpp`, `rot90`.
+    """
     if len(dims) != 2:
         raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
     if self.dim() < 2:

@@ -34,7 +34,10 @@ def parse_subscripts(text: str, where: str) -> list[str]:
 
 
 def einsum(equation: str, tensors: Sequence[Tensor], path: Sequence[int] | None = None) -> Tensor:
-    """Source: `aten/src/ATen/native/Linear.cpp`, `einsum`."""
+    """Multiply tensors and sum over the dimensions that the equation leaves out of the result.
+
+    Source: `aten/src/ATen/native/Linear.cpp`, `einsum`.
+    """
     if not tensors:
         raise RuntimeError("einsum(): must provide at least one operand")
     left, arrow, right = equation.partition("->")

@@ -708,7 +708,10 @@ def nanmean(self: Tensor, dim: Dims, keepdim: bool, dtype: dtype | None) -> Tens
 
 
 def histc(self: Tensor, bins: int, min: Scalar, max: Scalar) -> Tensor:
-    """Source: `aten/src/ATen/native/cpu/HistogramKernel.cpp`."""
+    """Count the elements in each of `bins` intervals of equal width.
+
+    Source: `aten/src/ATen/native/cpu/HistogramKernel.cpp`.
+    """
     if self.dtype.category != FLOATING:
         name = "linspace_cpu" if self.dtype is bool_ else "histogram_cpu"
         raise NotImplementedError(f"\"{name}\" not implemented for '{self.dtype.type_name}'")

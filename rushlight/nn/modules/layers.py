@@ -348,13 +348,16 @@ class _BatchNorm(_Norm):
 
 
 class BatchNorm1d(_BatchNorm):
-    """Source: `torch/nn/modules/batchnorm.py`, `BatchNorm1d`."""
+    """Normalise each channel of inputs with two or three dimensions over the batch.
+
+    Source: `torch/nn/modules/batchnorm.py`, `BatchNorm1d`.
+    """
 
     dims = (2, 3)
 
 
 class BatchNorm2d(_BatchNorm):
-    """Source: `torch/nn/modules/batchnorm.py`, `BatchNorm2d`."""
+    """Normalise each channel of pictures over the batch. Source: `torch/nn/modules/batchnorm.py`, `BatchNorm2d`."""
 
     dims = (4,)
 

@@ -199,7 +199,7 @@ class LSTM(RNNBase):
 
 
 class GRU(RNNBase):
-    """Source: `torch/nn/modules/rnn.py`, `GRU`."""
+    """Layers of gated recurrent units. Source: `torch/nn/modules/rnn.py`, `GRU`."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         _refuse_projections(kwargs)

@@ -146,7 +146,10 @@ def _attend(attention: MultiheadAttention, x: Tensor, memory: Tensor, mask, padd
 
 
 class TransformerEncoderLayer(_Layer):
-    """Source: `torch/nn/modules/transformer.py`, `TransformerEncoderLayer`."""
+    """Self-attention and a feed-forward network, each with a residual connection and a norm.
+
+    Source: `torch/nn/modules/transformer.py`, `TransformerEncoderLayer`.
+    """
 
     def forward(
         self, src: Tensor, src_mask: Tensor | None = None, src_key_padding_mask: Tensor | None = None,

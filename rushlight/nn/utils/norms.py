@@ -38,7 +38,10 @@ class WeightNorm:
 
 
 def weight_norm(module: AnyModule, name: str = "weight", dim: int | None = 0) -> AnyModule:
-    """Source: `torch/nn/utils/weight_norm.py`, `weight_norm`."""
+    """Replace a parameter of a module by its magnitude and its direction.
+
+    Source: `torch/nn/utils/weight_norm.py`, `weight_norm`.
+    """
     new = "`torch.nn.utils.parametrizations.weight_norm`"
     warn(f"`torch.nn.utils.weight_norm` is deprecated in favor of {new}.", FutureWarning)
     WeightNorm(module, name, -1 if dim is None else dim)

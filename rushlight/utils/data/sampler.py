@@ -130,7 +130,7 @@ def batches(sampler: Iterable[T], batch_size: int, drop_last: bool) -> Iterator[
 
 
 class BatchSampler(Sampler[list[int]]):
-    """Source: `torch/utils/data/sampler.py`, `BatchSampler`."""
+    """Group the indices of another sampler into batches. Source: `torch/utils/data/sampler.py`, `BatchSampler`."""
 
     def __init__(self, sampler: Iterable[int], batch_size: int, drop_last: bool) -> None:
         _check_positive("batch_size", batch_size, refuse_bool=True)

@@ -11,7 +11,7 @@ __all__ = ["Compare"]
 
 
 class Compare:
-    """Source: `torch/utils/benchmark/utils/compare.py`, `Compare`."""
+    """Show several measurements in one table. Source: `torch/utils/benchmark/utils/compare.py`, `Compare`."""
 
     def __init__(self, results: Iterable[Measurement]) -> None:
         self._results, self._trim = [*results], False
