@@ -93,7 +93,8 @@ def nll_of_rows(self, target, weight, reduction, ignore_index) -> tuple[Tensor, 
     scores, targets = self._array, target._array
     if scores.ndim != 2 or not _none_ignored(targets, scores.shape, ignore_index):
         return nll_loss_forward(self, target, weight, reduction, ignore_index)
-    total = np.add.reduce(scores.take(_row_starts(*scores.shape) + targets))
+    positions = _row_starts(*scores.shape) + targets
+    total = np.add.reduce(scores.take(positions.astype(np.intp, copy=False)))
     count = np.array(len(targets), scores.dtype)
     loss = np.asarray(-total / count if reduction == MEAN else -total)
     return wrap_plain(loss, NO_SIZES, self.dtype), wrap_plain(count, NO_SIZES, self.dtype)
