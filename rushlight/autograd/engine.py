@@ -87,7 +87,7 @@ def sum_to(grad: Tensor, sizes: Sequence[int]) -> Tensor:
         sizes: a tuple or a list of ints.
 
     Returns:
-        a tensor with these sizes. It may be `grad` itself, where torch returns it.
+        a tensor with these sizes, where the rules say so `grad` itself.
 
     >>> sum_to(rl.ones(2, 3), (3,)).tolist(), sum_to(rl.ones(2, 3), (2, 1)).tolist()
     ([2.0, 2.0, 2.0], [[3.0], [3.0]])

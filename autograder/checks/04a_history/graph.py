@@ -117,6 +117,8 @@ def edges_of_values(xp, leaves, statements):
     edges = [xp.graph.gradient_edge(x) for x in [*values, None, 2.5, "x"]]
     with grad_mode(xp, False):
         edges = [xp.graph.gradient_edge(x) for x in values] + edges
+    for other in (edge for edge in edges if not isinstance(edge, xp.graph.Edge)):
+        raise TypeError(f"gradient_edge returns an Edge, and this is a {type(other).__name__}")
     return edges_shown(values, [edge.node for edge in edges], [edge.input_nr for edge in edges])
 
 

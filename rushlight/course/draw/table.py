@@ -1,7 +1,10 @@
 """Results as a table in a notebook."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
+
+SPECIAL = re.compile(r"\||(?<![`\w])_(?=\w)")  # what Markdown reads: of `aten::_fused_adamw_` it would make an emphasis
 
 
 class Table:
@@ -20,5 +23,6 @@ class Table:
         return "\n".join("  ".join(map(str.ljust, row, wide)).rstrip() for row in self.rows)
 
     def _repr_markdown_(self) -> str:
-        head, *rows = (f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in self.rows)
+        cells = [[SPECIAL.sub(r"\\\g<0>", cell) for cell in row] for row in self.rows]
+        head, *rows = (f"| {' | '.join(row)} |" for row in cells)
         return "\n".join([head, "|---" * len(self.rows[0]) + "|", *rows])
