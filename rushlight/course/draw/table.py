@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-SPECIAL = re.compile(r"\||(?<![`\w])_(?=\w)")  # what Markdown reads: of `aten::_fused_adamw_` it would make an emphasis
+EMPHASIS = re.compile(r"(?<!\w)_(?=\w)")  # as Markdown reads the first underscore of `aten::_fused_adamw_`
 
 
 class Table:
@@ -23,6 +23,10 @@ class Table:
         return "\n".join("  ".join(map(str.ljust, row, wide)).rstrip() for row in self.rows)
 
     def _repr_markdown_(self) -> str:
-        cells = [[SPECIAL.sub(r"\\\g<0>", cell) for cell in row] for row in self.rows]
-        head, *rows = (f"| {' | '.join(row)} |" for row in cells)
+        head, *rows = (f"| {' | '.join(map(_escaped, row))} |" for row in self.rows)
         return "\n".join([head, "|---" * len(self.rows[0]) + "|", *rows])
+
+
+def _escaped(cell: str) -> str:
+    cell = cell.replace("|", r"\|")
+    return cell if "`" in cell else EMPHASIS.sub(r"\_", cell)

@@ -137,3 +137,5 @@ def test_a_table_is_aligned_in_text_and_markdown_in_a_notebook():
     table = rl.draw.Table(["name", "size"], [("a|b", 3), ("c", 10)])
     assert repr(table) == "name  size\na|b   3\nc     10"
     assert table._repr_markdown_() == "| name | size |\n|---|---|\n| a\\|b | 3 |\n| c | 10 |"
+    names = rl.draw.Table(["`x._y`"], [("aten::_fused_adamw_",), ("is_leaf",)])
+    assert names._repr_markdown_() == "| `x._y` |\n|---|\n| aten::\\_fused_adamw_ |\n| is_leaf |"
