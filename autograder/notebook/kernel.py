@@ -290,7 +290,7 @@ def _retry_on_reference(verdict: Verdict) -> Verdict:
     if verdict.case is not None and not (alone := decided(0, verdict.case)).passed:
         if alone.outcome == TIMED_OUT:
             seconds = f"{verdict.seconds + alone.seconds:.0f}"
-            verdict.notes.append(phrase(f"it ran twice, then on the reference's other pieces: {seconds} s in all"))
+            verdict.notes.append(phrase(f"it was tried twice: {seconds} s in all"))
         return verdict
     second = decided(0, None)
     if verdict.case is not None and second.passed:
