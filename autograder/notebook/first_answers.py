@@ -37,6 +37,11 @@ def first_answer(check: str, observed: Tree) -> Tree:
     return {"dict": [*answer.items(), *([(CHANGED, changed)] if changed else [])]}
 
 
+def was_marked(exercise: str) -> bool:
+    """Whether a draw of a prediction was marked on this machine."""
+    return any(key.startswith(f"{exercise} ") for key in _known())
+
+
 def _known() -> dict[str, dict[str, Tree]]:
     with suppress(OSError):
         return json.loads(_file().read_text(encoding="utf-8"))

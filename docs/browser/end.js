@@ -1,7 +1,7 @@
 // The end of a lab: its points, the time, the pieces that are now the reader's, a picture of them to post, and the next lab.
 //
-// `ended` is kept with the answers, {points, seconds, on}, when the checks that this page can run have all passed. (There are no
-// seconds if all passed elsewhere, in a reading.) It is `finished` while they do: another answer may fail. The time is kept apart: it runs from the first press to the end, while the page is in front, and up to `IDLE` seconds after a key, a click or a scroll.
+// `ended` is kept with the answers, {points, seconds, on}, when the checks that this page can run have all passed. A prediction that
+// was marked is done with the points that it has. (There are no seconds if all passed elsewhere, in a reading.) It is `finished` while they do: another answer may fail. The time is kept apart: it runs from the first press to the end, while the page is in front, and up to `IDLE` seconds after a key, a click or a scroll.
 
 {
   const IDLE = 120, STEP = 5; // seconds
@@ -64,7 +64,7 @@
       const x = 72 + Math.floor(index / rows) * room, y = 276 + (index % rows) * step;
       return [text(x, y, size, "✓", { fill: green, weight: 700 }), text(x + 1.4 * size, y, size, name, { font: mono, room: room - 3 * size })];
     });
-    const worth = words("{} points: every check that runs in a page", points);
+    const worth = points < reach ? words("{0} of {1} points that a page can give", points, reach) : words("{} points: every check that runs in a page", points);
     const judged = words("my code, judged by torch {}", page.torch);
     const how = words("compared in my own browser with recorded answers of torch");
     const address = document.querySelector("link[rel=canonical]")?.href.replace(/^https?:\/\//, "").replace(/phases\/.*/, "") ?? "";
@@ -115,7 +115,8 @@
       written ? words("Your written answer, which your instructor marks, is worth {} more.", written) : "",
       lacking ? words("Checks that need an installation are worth {} more.", lacking) : "",
     ];
-    yield make("p", {}, make("b", { text: words("{0} of {1} points", points, page.points) }), [`: ${words("all that this page can give.")}`, ...rest.filter(Boolean)].join(" "));
+    const [of, all] = points < reach ? [reach, words("a first prediction that was wrong gives no points.")] : [page.points, words("all that this page can give.")];
+    yield make("p", {}, make("b", { text: words("{0} of {1} points", points, of) }), [`: ${all}`, ...rest.filter(Boolean)].join(" "));
     const counted = words("Counted from your first press, while this page was in front, and up to two minutes after a key, a click or a scroll.");
     if (seconds !== null) yield make("p", {}, words("Finished on {0}, after {1} in this page.", on, inWords(seconds)), " ", make("small", { text: counted }));
     yield open;
@@ -175,13 +176,16 @@
     bar.finished(!!section);
   }
 
-  // Whether the lab is finished now, and was not before.
+  // Whether the lab is finished now, and was not before, or with fewer points.
   function finish(cell) {
-    if (kept.finished || !reach || earned() < reach) return false;
+    const before = kept.finished?.points;
+    if (before === earned() || !reach || !checks.every((check) => check.lacks || isDone(check))) return false;
+    section?.remove(), (section = null);
     const on = new Date().toLocaleDateString(document.documentElement.lang, { dateStyle: "long" });
-    kept.ended = { points: reach, seconds: time.seconds && +time.seconds, on };
+    kept.ended = { points: earned(), seconds: time.seconds && +time.seconds, on };
     place();
     kept.write();
+    if (!cell) return true;
     const link = make("a", { href: "#finished", text: words("{}: finished", page.title) });
     cell.outputs.append(make("p", { class: "title" }, link));
     return true;

@@ -15,6 +15,8 @@ const NARROW = matchMedia("(max-width: 44.9375em)"); // where an editor breaks l
 const HINT = words("Tab indents. Press Escape, then Tab, to leave the editor. Shift+Enter runs or checks.");
 const LOST = words("This browser keeps nothing: download your answers before you leave.");
 const TAKE_OUT = 'from autograder.engine import check, exercise\nexercise.unplug(check.function_of("{}"))'; // the cells of a reading run without pieces
+const MARKED = 'from autograder.notebook.first_answers import was_marked\nassert was_marked("{}")';
+const GREY = "#656d76"; // that of a card which does not judge
 const UNREACHED = words("The site cannot be reached: try again when this computer is connected. Your answers stay.");
 
 const make = (tag, { text, ...given } = {}, ...inside) => {
@@ -70,6 +72,7 @@ class Kept {
   works = true;
   answers = {}; // by cell, what differs from the page's own text
   passed = {}; // by check, the text of the exercise that passed it; by milestone, the reader's pieces that it passed with
+  marked = {}; // by exercise, whether its predictions are marked: the first ones count
   replaced = {}; // by cell, the reader's text before it was started again
   ended = undefined; // of a lab all of whose checks here passed once: see end.js
 
@@ -81,8 +84,8 @@ class Kept {
 
   read() {
     try {
-      const { answers = {}, passed = {}, replaced = {}, finished, ended = finished } = JSON.parse(localStorage.getItem(this.key) ?? "{}");
-      Object.assign(this, { answers, passed, replaced, ended });
+      const { answers = {}, passed = {}, marked = {}, replaced = {}, finished, ended = finished } = JSON.parse(localStorage.getItem(this.key) ?? "{}");
+      Object.assign(this, { answers, passed, marked, replaced, ended });
     } catch {
       this.works = false;
     }
@@ -103,8 +106,8 @@ class Kept {
 
   write() {
     try {
-      const { answers, passed, replaced, ended, finished } = this;
-      localStorage.setItem(this.key, JSON.stringify({ answers, passed, replaced, ended, finished, ...this.counted() }));
+      const { answers, passed, marked, replaced, ended, finished } = this;
+      localStorage.setItem(this.key, JSON.stringify({ answers, passed, marked, replaced, ended, finished, ...this.counted() }));
       this.works = true;
       dispatchEvent(new Event("rushlight:kept"));
     } catch {
@@ -329,8 +332,10 @@ class Cell {
     if (this.exercise?.checked === this) this.exercise.outputs.after(this.outside); // the verdict is below the button
     this.outside.after(this.outputs);
     const isSaid = this.lacks && saysAbove(this);
-    if (this.kind !== "check" || (this.exercise?.checked !== this && !isSaid)) (draws ? this.outside : this.block).after(this.buttons);
-    else this.block.hidden = true; // the button of its exercise is the check
+    const isPressed = this.exercise?.checked?.all.includes(this); // the button of its exercise is that of all its checks
+    if (this.kind !== "check" || !(isPressed || isSaid)) (draws ? this.outside : this.block).after(this.buttons);
+    else this.block.hidden = true;
+    this.outputs.hidden = this.isShared && this.exercise.checked !== this; // the first check shows the verdict of all
     if (this.kind === "check") return;
     if (this.text !== this.own || NARROW.matches) this.code.replaceChildren(...coloured(this.text));
     this.block.querySelector("pre").addEventListener("click", () => getSelection().isCollapsed && this.edit());
@@ -389,6 +394,35 @@ class Cell {
     this.again.hidden = this.lent !== undefined || (isOwn && !this.kept.replaced[this.id]);
   }
 
+  // Of the check of an exercise: all checks here that its button runs, itself first.
+  get all() {
+    const { exercise } = this;
+    return exercise ? [this, ...cells.filter((cell) => cell !== this && cell.kind === "check" && cell.exercise === exercise && !cell.lacks)] : [this];
+  }
+
+  // Whether each check counts one more right prediction of the same exercise, so that they have one verdict.
+  get isShared() {
+    return !!this.of?.startsWith("course.predictions.") && this.all.length > 1;
+  }
+
+  // The points that this check has, with those of the checks that share its verdict, and how many there are.
+  get worth() {
+    const shared = this.isShared ? this.all : [this];
+    return [shared.filter(passes), shared].map((checks) => checks.reduce((sum, { points }) => sum + points, 0));
+  }
+
+  // Show the points of all checks that share this verdict. Predictions that are marked are not to be mended.
+  tellWorth(shown) {
+    const card = this.outputs.querySelector(".rich > div"), [sign, ...others] = card?.querySelectorAll("b") ?? [];
+    const chip = others.find(({ textContent }) => textContent === words("{0} of {1} points", shown, this.points));
+    if (chip) chip.textContent = words("{0} of {1} points", ...this.worth);
+    if (this.ok || !sign || !this.kept.marked[this.of]) return;
+    this.said = this.said.replace(sign.textContent, words("marked"));
+    sign.textContent = words("marked");
+    card.style.borderLeftColor = GREY;
+    for (const each of [sign, chip]) if (each) each.style.backgroundColor = GREY;
+  }
+
   // Of a check: say whether what is shown is the verdict on the text of now. Of one that passed before, show this.
   compare() {
     const text = this.subject;
@@ -421,7 +455,7 @@ class Cell {
 
   // What a later visit shows of a check that has passed.
   passed() {
-    const points = this.points ? [make("b", { text: words("{0} of {1} points", this.points, this.points) })] : [];
+    const points = this.points ? [make("b", { text: words("{0} of {1} points", ...this.worth) })] : [];
     const [own, whole] = this.exercise ? [] : counted(this.kept.passed[this.check]);
     const incomplete = own < whole ? [`${words("with {0} of {1} pieces yours", own, whole)} `] : [];
     return make("div", { class: "rich passed" }, make("b", { text: "✓" }), ` ${this.check} `, ...incomplete, ...points, ...onward(this));
@@ -531,7 +565,7 @@ async function press(cell) {
   pressed.style.minWidth = `${pressed.offsetWidth}px`;
   pressed.textContent = "…";
   const first = isCheck && cell.exercise;
-  for (const other of cells) if (isCheck && (other === cell || (first && other.exercise === first && !other.lacks))) other.clear();
+  for (const each of isCheck ? cell.all : []) each.clear();
   try {
     const ready = python.start();
     tell();
@@ -540,17 +574,25 @@ async function press(cell) {
     tell();
     if (first && !(await runFresh(first))) return cell.fail(first.text), cell.outputs.scrollIntoView({ block: "nearest" });
     const text = first ? python.ran.get(first.id) : cell.subject;
-    const ok = await runFresh(cell);
-    if (cell.kind === "check") {
-      cell.judged = text;
-      cell.ok = ok;
-      if (!isLent(cell)) {
-        if (ok) cell.kept.passed[cell.check] = text;
-        else delete cell.kept.passed[cell.check];
-        cell.kept.write();
+    if (!isCheck) await runFresh(cell);
+    else {
+      for (const each of cell.all) {
+        each.ok = await runFresh(each);
+        each.judged = text;
+        if (!isLent(cell)) {
+          if (each.ok) cell.kept.passed[each.check] = text;
+          else delete cell.kept.passed[each.check];
+        }
+        if (!python.loaded) break; // it was stopped
       }
+      const { ok } = cell;
+      if (cell.isShared && python.loaded && !isLent(cell)) {
+        if (await python.run({ kind: "plain", name: "marked" }, MARKED.replace("{}", cell.of), () => {})) cell.kept.marked[cell.of] = true;
+        cell.tellWorth(ok ? cell.points : 0);
+      }
+      if (!isLent(cell)) cell.kept.write();
       if (ok && page.next) carryOver(cell.check, text);
-      if (ok || !page.next) cell.outputs.append(...onward(cell));
+      if (ok || !page.next) for (const each of cell.all) each.outputs.append(...onward(each));
       dispatchEvent(new CustomEvent("rushlight:judged", { detail: cell }));
     }
     if (cell.lab) await python.run({ kind: "plain", name: "after", lab: cell.lab }, TAKE_OUT.replace("{}", cell.of ?? cell.exercise), () => {});
@@ -590,7 +632,7 @@ function following() {
 // Keep for home which exercise is next: the first that has not passed, or after the last one the next lab.
 function remember() {
   const exercises = cells.filter(({ kind }) => kind === "exercise");
-  const isLeft = (exercise) => cells.some((cell) => cell.exercise === exercise && !cell.lacks && !passes(cell));
+  const isLeft = (exercise) => cells.some((cell) => cell.exercise === exercise && !cell.lacks && !isDone(cell));
   const next = exercises.findIndex(isLeft);
   const after = following();
   const [href, lab] = next < 0 && after ? [after.link, after.number] : [`#${exercises[next]?.block.id ?? ""}`, page.number];
@@ -744,6 +786,7 @@ function holds(check, store, given) {
 }
 
 const passes = ({ kept: store, check }) => holds(check, store);
+const isDone = (cell) => passes(cell) || !!cell.kept.marked[cell.of];
 
 // The pieces that a milestone should have of the reader: those of the core, and further ones that are written.
 const pieces = () => cells.filter(({ piece, further, mine, own, checked }) => piece && checked && !checked.lacks && (!further || mine !== own));
@@ -797,7 +840,7 @@ async function upload(input) {
 
 function forget() {
   if (!confirm(words("Delete your answers to this lab in this browser? A downloaded notebook stays."))) return;
-  Object.assign(kept, { passed: {}, replaced: {}, ended: undefined });
+  Object.assign(kept, { passed: {}, marked: {}, replaced: {}, ended: undefined });
   if (kept.works) localStorage.removeItem(`${kept.key} time`); // of end.js
   for (const cell of cells) {
     if (cell.kind === "check" && !cell.lacks) cell.clear(), cell.settle();

@@ -65,6 +65,38 @@ def test_the_last_check_of_a_lab_brings_its_end_and_a_picture_which_are_there_ag
     assert not lab.locator("#finished").count()
 
 
+PREDICT = """async (name) => {
+    const [main, part, ...others] = cells.filter(({ kind, exercise, lacks }) => kind === "check" && exercise && !lacks);
+    Object.assign(part, { exercise: main.exercise });
+    for (const each of [main, part]) each.of = name;
+    const checks = cells.filter(({ kind, lacks }) => kind === "check" && !lacks);
+    for (const { check, exercise } of checks) kept.passed[check] = exercise?.mine ?? "";
+    delete kept.passed[main.check];
+    delete kept.passed[part.check];
+    const ran = [];
+    const run = async (cell) => (ran.push(cell.check ?? cell.name), cell !== main);
+    Object.assign(python, { start: async () => {}, loaded: true, run });
+    await press(main);
+    return { ran: ran.slice(-3), checks: [main.check, part.check], points: [main.points, part.points], worth: main.worth };
+}"""  # a prediction of two checks, the first of which does not pass, in a Python that only says so
+
+
+def test_one_press_runs_all_checks_of_a_prediction_and_a_marked_one_ends_the_lab_with_the_points_that_it_has(lab):
+    found = lab.evaluate(PREDICT, "course.predictions.strides")
+    assert found["ran"] == [*found["checks"], "marked"]
+    missing, there = found["points"]
+    assert found["worth"] == [there, there + missing]
+    points = lab.evaluate("earned()")
+    end = lab.locator("#finished").inner_text()
+    assert f"{points:g} of {points + missing:g} points: a first prediction that was wrong" in end
+    assert kept(lab)["finished"]["points"] == points
+
+
+def test_an_exercise_that_fails_and_is_no_prediction_ends_no_lab(lab):
+    found = lab.evaluate(PREDICT, "aten.strided.contiguous_strides")
+    assert found["ran"][1:] == found["checks"] and not lab.locator("#finished").count()
+
+
 FINISH_WITH_PIECES = """() => {
     for (const cell of cells.filter(({ kind, checked }) => kind === "exercise" && checked && !checked.lacks)) {
         const name = cell.exercise.split(".").at(-1);

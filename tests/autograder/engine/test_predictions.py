@@ -18,7 +18,7 @@ from autograder.engine.subject import answer
 from autograder.engine.verdict import DISAGREED
 from autograder.exam.draw import VARIANTS, _other_programs
 from autograder.model import Lab
-from autograder.notebook.first_answers import first_answer
+from autograder.notebook.first_answers import first_answer, was_marked
 from rushlight.course import draws
 
 PREDICTIONS = [check.exercise for check in registry().values() if check.is_drawn and check.name == check.exercise]
@@ -203,7 +203,9 @@ WHOLE = {letter: [letter] for letter in draws.FIRST}
 
 def test_what_is_changed_after_a_draw_was_whole_is_not_marked(kept):
     assert first(name="Bob", a=["x"]) == {"name": "Bob", "a": ["x"]} and not kept.exists()
+    assert not was_marked(EXERCISE)
     assert first(name="Bob", **WHOLE) == {"name": "Bob"} | WHOLE
+    assert was_marked(EXERCISE) and not was_marked(EXERCISE.removesuffix("s"))
     later = first(name="Bob", **WHOLE | {"b": ["x"]})
     assert later == {"name": "Bob", "changed": ["b"]} | WHOLE
     assert first(name="Bob") == {"name": "Bob", "changed": [*draws.FIRST]} | WHOLE
