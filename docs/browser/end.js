@@ -11,7 +11,7 @@
   const checks = cells.filter(({ kind, points }) => kind === "check" && points);
   const sum = (found) => found.reduce((total, { points }) => total + points, 0);
   const reach = sum(checks.filter(({ lacks }) => !lacks));
-  const pieces = cells.filter(({ kind, checked }) => kind === "exercise" && checked && !checked.lacks);
+  const pieces = cells.filter(({ piece, checked }) => piece && checked && !checked.lacks);
   const nameOf = ({ exercise }) => exercise.split(".").at(-1);
 
   // The time -------------------------------------------------------------------------------------------------------

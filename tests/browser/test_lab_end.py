@@ -92,6 +92,21 @@ def test_one_press_runs_all_checks_of_a_prediction_and_a_marked_one_ends_the_lab
     assert kept(lab)["finished"]["points"] == points
 
 
+def test_the_end_names_functions_of_the_framework_alone(lab, below):
+    def without_one(route):
+        page = route.fetch()
+        route.fulfill(response=page, body=page.text().replace(f'"exercise":"{CHECK}","piece":true', f'"exercise":"{CHECK}"'))
+
+    lab.route(below + LAB, without_one)
+    lab.reload()
+    lab.unroute(below + LAB)
+    lab.evaluate(FINISH, CHECK)
+    end = lab.locator("#finished")
+    assert "contiguous_strides" not in end.locator(".pieces").inner_text()
+    assert "element_offset" in end.locator(".pieces").inner_text()
+    assert "contiguous_strides" not in end.get_by_role("img").get_attribute("aria-label")
+
+
 def test_an_exercise_that_fails_and_is_no_prediction_ends_no_lab(lab):
     found = lab.evaluate(PREDICT, "aten.strided.contiguous_strides")
     assert found["ran"][1:] == found["checks"] and not lab.locator("#finished").count()
