@@ -1,7 +1,7 @@
 // The cells of a page as editors with Run and Check, over one Python in a worker (worker.js).
 //
 // The page has its cells as blocks with `data-cell`, and a script of JSON, `#tab`, with what a block does not say: {base, lab, number,
-// notebook, points, bytes, before, cells: {id: {kind, binds, check, points}}}. `bytes` is what is loaded at the first press, and `before` is
+// notebook, points, bytes, before, cells: {id: {kind, binds, prints, check, points}}}. `bytes` is what is loaded at the first press, and `before` is
 // run first in each Python. `after` is the next lab. A reading has exercises of labs, whose answers are those of the labs' own pages: such
 // a cell names its `lab`, and `labs` has for each {imports, number, notebook, points, of}. `next` is the cell of a lab that takes over the
 // answer of a page with one exercise, home. The kinds are exercise, check, plain, drawing, written (an answer in words), and torch, which
@@ -309,6 +309,7 @@ class Cell {
     if (this.kind === "check" && !this.lacks) button(words("Check"), () => press(this), { class: "main" });
     if (last && !last.lacks) button(words("Check"), () => press(last), { class: "main" });
     const draws = page.notebook && this.kind === "drawing"; // its code is folded away
+    if (page.notebook && this.prints) this.outside.open = true; // such as a cell with the reader's name
     if (draws) button(words("Draw with my functions"), () => press(this));
     if (this.kind !== "check") {
       if (!draws) button(words("Run"), () => press(this)), button(words("Edit"), () => this.edit(), { "data-edit": "" });

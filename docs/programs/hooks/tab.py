@@ -127,6 +127,7 @@ LACKING = re.compile(
     r"\b(torch|torchgen|functorch|on_torch|distributed|cpp_extension|autograder\.patient|os\.fork|subprocess|multiprocessing|threading"
     r"|psutil|networkx|sympy|READINGS|ROOT|SOURCES)\b"
 )
+DRAWS = re.compile(r"\b(draw|matplotlib|pyplot|display)\b")  # a cell that is folded as a picture's may only print
 CHANGES = {"add", "append", "backward", "clear", "extend", "insert", "load_state_dict", "pop", "remove", "setdefault"}
 CHANGES |= {"step", "update", "zero_grad"}  # methods that change their object; others are called `add_`
 
@@ -437,7 +438,7 @@ def cells(nb: NotebookNode) -> dict[str, dict]:
         if part != cell.source:
             about |= {"kind": "torch", "own": part}
         elif "figure" in cell.metadata.get("tags", ()):
-            about["kind"] = "drawing"
+            about |= {"kind": "drawing"} if DRAWS.search(part) else {"prints": True}
         elif exercise := exercise_name(cell):
             about |= {"kind": "exercise", "exercise": exercise}
             about |= {"piece": True} if kind_of(exercise) == BODY else {}
