@@ -95,7 +95,9 @@ def test_one_press_runs_all_checks_of_a_prediction_and_a_marked_one_ends_the_lab
 def test_the_end_names_functions_of_the_framework_alone(lab, below):
     def without_one(route):
         page = route.fetch()
-        route.fulfill(response=page, body=page.text().replace(f'"exercise":"{CHECK}","piece":true', f'"exercise":"{CHECK}"'))
+        route.fulfill(
+            response=page, body=page.text().replace(f'"exercise":"{CHECK}","piece":true', f'"exercise":"{CHECK}"')
+        )
 
     lab.route(below + LAB, without_one)
     lab.reload()
