@@ -344,7 +344,7 @@ class Cell {
 
   // If no check of an exercise runs here, its section says so at its beginning, or if it has other exercises, the exercise itself.
   sayWhatItLacks() {
-    const note = make("p", { class: "notes", text: words("This check does not run in the page: {}.", this.lacks) });
+    const note = make("p", { class: "notes", text: lacked(this) });
     const whole = this.exercise && cells.every(({ exercise, lacks }) => exercise !== this.exercise || lacks);
     if (!whole) return this.outputs.append(note);
     let place = this.exercise.outside.previousElementSibling;
@@ -384,6 +384,7 @@ class Cell {
     const { replaced } = this.kept;
     if (this.text !== this.own) replaced[this.id] = this.text;
     this.change(this.text === this.own ? replaced[this.id] : this.own);
+    this.again.focus(); // not every browser gives it to a button that the mouse presses
   }
 
   // The button that starts again. As long as the page's own text is there, it brings back the text that this replaced.
@@ -499,6 +500,8 @@ class Cell {
   }
 }
 
+const lacked = ({ lacks }) => words("This check does not run in the page: {}.", lacks);
+
 // Whether another check of the same exercise, above, says already why it does not run here.
 const saysAbove = (cell) => cells.slice(0, cells.indexOf(cell)).some(({ of, lacks }) => of && of === cell.of && lacks === cell.lacks);
 
@@ -598,7 +601,7 @@ async function press(cell) {
     }
     if (cell.lab) await python.run({ kind: "plain", name: "after", lab: cell.lab }, TAKE_OUT.replace("{}", cell.of ?? cell.exercise), () => {});
     cell.wait("");
-    if (!cell.outputs.childElementCount) cell.outputs.append(make("p", { class: "notes", text: words("✓ The cell has run. It shows nothing.") }));
+    if (!cell.outputs.childElementCount) cell.outputs.append(make("p", { class: "notes", text: cell.checked?.lacks ? lacked(cell.checked) : words("✓ The cell has run. It shows nothing.") }));
     if (page.notebook) remember();
     cell.outputs.scrollIntoView({ block: "nearest" });
   } catch {
