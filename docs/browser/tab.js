@@ -72,6 +72,7 @@ class Kept {
   works = true;
   answers = {}; // by cell, what differs from the page's own text
   passed = {}; // by check, the text of the exercise that passed it; by milestone, the reader's pieces that it passed with
+  failed = {}; // by check, the text of the exercise that failed it, and what is said of it: [text, said]
   marked = {}; // by exercise, whether its predictions are marked: the first ones count
   replaced = {}; // by cell, the reader's text before it was started again
   ended = undefined; // of a lab all of whose checks here passed once: see end.js
@@ -84,8 +85,8 @@ class Kept {
 
   read() {
     try {
-      const { answers = {}, passed = {}, marked = {}, replaced = {}, finished, ended = finished } = JSON.parse(localStorage.getItem(this.key) ?? "{}");
-      Object.assign(this, { answers, passed, marked, replaced, ended });
+      const { answers = {}, passed = {}, failed = {}, marked = {}, replaced = {}, finished, ended = finished } = JSON.parse(localStorage.getItem(this.key) ?? "{}");
+      Object.assign(this, { answers, passed, failed, marked, replaced, ended });
     } catch {
       this.works = false;
     }
@@ -106,8 +107,8 @@ class Kept {
 
   write() {
     try {
-      const { answers, passed, marked, replaced, ended, finished } = this;
-      localStorage.setItem(this.key, JSON.stringify({ answers, passed, marked, replaced, ended, finished, ...this.counted() }));
+      const { answers, passed, failed, marked, replaced, ended, finished } = this;
+      localStorage.setItem(this.key, JSON.stringify({ answers, passed, failed, marked, replaced, ended, finished, ...this.counted() }));
       this.works = true;
       dispatchEvent(new Event("rushlight:kept"));
     } catch {
@@ -438,6 +439,10 @@ class Cell {
       this.judged = text;
       this.ok = true;
       this.outputs.replaceChildren(this.passed());
+    } else if (text !== this.exercise?.own && this.kept.failed[this.check]?.[0] === text) {
+      this.judged = text;
+      this.ok = false;
+      this.outputs.replaceChildren(this.failed());
     } else if (this.outputs.childElementCount) {
       // A tick is that of the code that earned it. What is wrong stays in sight of who mends it.
       if (this.ok || text === this.exercise?.own) for (const verdict of this.outputs.children) verdict.hidden = true;
@@ -461,6 +466,14 @@ class Cell {
     const [own, whole] = this.exercise ? [] : counted(this.kept.passed[this.check]);
     const incomplete = own < whole ? [`${words("with {0} of {1} pieces yours", own, whole)} `] : [];
     return make("div", { class: "rich passed" }, make("b", { text: "✓" }), ` ${this.check} `, ...incomplete, ...points, ...onward(this));
+  }
+
+  // What a later visit shows of a check that has failed.
+  failed() {
+    const isMarked = this.isShared && this.kept.marked[this.of];
+    const sign = isMarked ? make("b", { text: words("marked"), style: `background-color: ${GREY}` }) : make("b", { text: "✗" });
+    const said = isMarked ? [this.check, words("{0} of {1} points", ...this.worth)] : [this.kept.failed[this.check][1], words("Press Check for the whole verdict.")];
+    return make("div", { class: "rich failed", style: isMarked && `border-left-color: ${GREY}` }, sign, ` ${said.join(" ")}`);
   }
 
   // Remove what is shown of the cell. The page keeps the room until `settle`, so that it does not jump.
@@ -489,6 +502,7 @@ class Cell {
     const head = words("your code does not run: {}", error);
     this.judged = text;
     this.said = [`✗ ${this.check}: ${head}`, ...raised.traceback].join("\n");
+    if (!isLent(this)) (this.kept.failed[this.check] = [text, `${this.check}: ${head}.`]), this.kept.write();
     this.outputs.append(make("div", { class: "rich failed" }, make("b", { text: "✗" }), ` ${this.check}: ${head}`), ...outputs.querySelectorAll(".output"), ...(page.next ? [] : onward(this)));
   }
 
@@ -584,8 +598,10 @@ async function press(cell) {
         each.ok = await runFresh(each);
         each.judged = text;
         if (!isLent(cell)) {
+          delete cell.kept.passed[each.check];
+          delete cell.kept.failed[each.check];
           if (each.ok) cell.kept.passed[each.check] = text;
-          else delete cell.kept.passed[each.check];
+          else if (each.exercise && each.raised) cell.kept.failed[each.check] = [text, `${each.raised.evalue}.`];
         }
         if (!python.loaded) break; // it was stopped
       }
@@ -844,7 +860,7 @@ async function upload(input) {
 
 function forget() {
   if (!confirm(words("Delete your answers to this lab in this browser? A downloaded notebook stays."))) return;
-  Object.assign(kept, { passed: {}, marked: {}, replaced: {}, ended: undefined });
+  Object.assign(kept, { passed: {}, failed: {}, marked: {}, replaced: {}, ended: undefined });
   if (kept.works) localStorage.removeItem(`${kept.key} time`); // of end.js
   for (const cell of cells) {
     if (cell.kind === "check" && !cell.lacks) cell.clear(), cell.settle();

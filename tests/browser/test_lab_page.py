@@ -198,6 +198,21 @@ HAVE = """(names) => {
 }"""  # as a press of Check for each
 
 
+FAILED = """([exercise, text]) => {
+    const cell = cells.find(({ id }) => id === exercise);
+    kept.failed[cell.checked.check] = [text, "27 of 93 cases agree."];
+    cell.change(text);
+}"""
+
+
+def test_a_check_that_failed_says_so_in_a_line_on_a_later_visit(lab):
+    lab.evaluate(FAILED, [STRIDES, WRONG])
+    lab.reload()
+    assert card(lab, STRIDES) == "✗ 27 of 93 cases agree. Press Check for the whole verdict."
+    lab.evaluate("([name, text]) => cells.find(({ id }) => id === name).change(text)", [STRIDES, RIGHT])
+    assert card(lab, STRIDES).startswith("Press Check for the verdict on this code.")
+
+
 @pytest.mark.sweep
 def test_a_milestone_says_with_how_many_pieces_it_passes_and_leads_to_one_that_is_missing(lab):
     names = ["contiguous_strides", "element_offset", "transpose", "permute"]
