@@ -11,7 +11,6 @@
 const page = JSON.parse(document.getElementById("tab").textContent);
 const base = new URL(page.base, document.baseURI);
 const LIMIT = { exercise: 60, check: 60, plain: 600, drawing: 600, torch: 600 }; // seconds, then a cell is stopped
-const NARROW = matchMedia("(max-width: 44.9375em)"); // where an editor breaks lines
 const HINT = words("Tab indents. Press Escape, then Tab, to leave the editor. Shift+Enter runs or checks.");
 const LOST = words("This browser keeps nothing: download your answers before you leave.");
 const TAKE_OUT = 'from autograder.engine import check, exercise\nexercise.unplug(check.function_of("{}"))'; // the cells of a reading run without pieces
@@ -339,7 +338,7 @@ class Cell {
     else this.block.hidden = true;
     this.outputs.hidden = this.isShared && this.exercise.checked !== this; // the first check shows the verdict of all
     if (this.kind === "check") return;
-    if (this.text !== this.own || NARROW.matches) this.code.replaceChildren(...coloured(this.text));
+    if (this.text !== this.own) this.code.replaceChildren(...coloured(this.text));
     this.block.querySelector("pre").addEventListener("click", () => getSelection().isCollapsed && this.edit());
   }
 

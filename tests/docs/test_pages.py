@@ -445,3 +445,18 @@ def test_the_home_page_links_each_sentence_that_a_reader_has_said(hooks):
         assert re.match(
             r'<div class="card" markdown>\n\*\*\[“.+”\]\(phases/.+#.+\)', hooks["notebooks"]._sentence(each)
         )
+
+
+def test_lines_of_code_that_wrap_know_their_indent(hooks):
+    docstring = (
+        '<span class="w">    </span><span class="sd">"""Twice.</span>\n<span class="sd">        x: a number.</span>'
+    )
+    assert re.findall("--.*?ch", hooks["pages"].DOCSTRING.sub(hooks["pages"]._hanging, docstring)) == [
+        "--before: 4ch",
+        "--in: 8ch",
+    ]
+    block = '<pre><span></span><code><span class="k">if</span> x:\n    <span class="n">f</span>()\n</code></pre>'
+    lines = re.findall(
+        '<span class="line" style="--in: (.*?)ch">', hooks["pages"].CODE.sub(hooks["pages"]._with_lines, block)
+    )
+    assert lines == ["4", "8"]

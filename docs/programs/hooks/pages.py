@@ -1,10 +1,11 @@
-"""The metadata of a page for other sites, the loading of its pictures, and the text that its code blocks copy to the clipboard.
+"""The metadata of a page for other sites, the loading of its pictures, and how its code blocks wrap and are copied.
 
 A page has a description: the one in its front matter, or its first sentences. With a `site_url` it also has a card, a picture
 that is drawn here for each phase and once for everything else, in a font that matplotlib ships; the page of a figure has a
 picture of the figure, which `docs/programs/figures/build.py` draws. A picture in a page has its
 size, so that nothing jumps when it arrives, and loads when the reader comes near; only the first one of a page loads at once. A
-block of code with prompts is copied without them, and without what the commands printed.
+block of code with prompts is copied without them, and without what the commands printed. Where a phone wraps lines of code, a line
+of a docstring goes on below its own first letter: the style sheet does this with an indent that is computed here.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ PICTURE = re.compile(r"<img\b[^>]*>")
 ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
 LENGTH = re.compile(r"([\d.]+)(pt|px)?$")
 CODE = re.compile(r"<pre\b([^>]*)>(?:<span></span>)?<code[^>]*>(.*?)</code></pre>", re.DOTALL)
+DOCSTRING = re.compile(r'^(?:<span class="w">( *)</span>)?<span class="sd">( *)', re.MULTILINE)  # a line of one
 PROMPT = re.compile(r"(?:>>>|\.\.\.|\$|In \[\d*\]:)(?: |$)")
 FIRST_PROMPT = re.compile(r"(?:>>>|\$|In \[\d*\]:) ")
 
@@ -73,7 +75,10 @@ def on_page_content(content: str, page: Page, config: MkDocsConfig, files: Files
         page.meta["card"] = {"path": file.url, "alt": alt, "width": CARD[0], "height": CARD[1]}
     content = EMPTY_HEADER.sub(r"<td\1></td>", content)
     content = content.replace('<a class="headerlink"', '<a class="headerlink" aria-hidden="true" tabindex="-1"')  # a ¶
-    return CODE.sub(_copied, _pictures(named_tables(content), page.url, files))
+    content = CODE.sub(_copied, _pictures(named_tables(content), page.url, files))
+    if "data-so-far" in content:  # predictions of what programs print
+        content = CODE.sub(_with_lines, content)
+    return DOCSTRING.sub(_hanging, content) if "data-cell" in content else content
 
 
 def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
@@ -234,6 +239,23 @@ def _copied(match: re.Match) -> str:
     text = html.unescape(re.sub(r"<[^>]+>", "", code))
     given = without_prompts(text)
     return match[0] if given is None else match[0].replace("<pre", f'<pre data-copy="{html.escape(given)}"', 1)
+
+
+def _hanging(line: re.Match) -> str:
+    """The beginning of a line of a docstring with its indent, or on its first line with the indent before it, as in tab.js."""
+    name, width = ("before", len(line[1])) if line[1] else ("in", len(line[2]))
+    return line[0].replace('class="sd"', f'class="sd" style="--{name}: {width}ch"') if width else line[0]
+
+
+def _with_lines(block: re.Match) -> str:
+    """A block of code each of whose lines goes on four letters to the right of its first one."""
+
+    def line(code: str) -> str:
+        text = re.sub("<[^>]+>", "", code)
+        indent = len(text) - len(text.lstrip(" ")) + 4
+        return f'<span class="line" style="--in: {indent}ch">{code}</span>' if text else code
+
+    return block[0].replace(block[2], "\n".join(map(line, block[2].split("\n"))))
 
 
 def without_prompts(text: str) -> str | None:
