@@ -460,3 +460,21 @@ def test_lines_of_code_that_wrap_know_their_indent(hooks):
         '<span class="line" style="--in: (.*?)ch">', hooks["pages"].CODE.sub(hooks["pages"]._with_lines, block)
     )
     assert lines == ["4", "8"]
+
+
+def test_rows_of_a_table_of_texts_are_stacked_on_a_phone_and_those_of_numbers_are_not(hooks):
+    def labels(cells):
+        rows = [
+            [f"<{tag}>{cell}</{tag}>" for cell in row]
+            for tag, row in (("th", ["", "look at", "in torch", "in"]), ("td", cells))
+        ]
+        head, body = ("<tr>" + "".join(row) + "</tr>" for row in rows)
+        table = f'<table aria-label="Views"><thead>{head}</thead><tbody>{body}</tbody></table>'
+        stacked = hooks["pages"].TABLE.sub(
+            hooks["pages"].stacked, hooks["pages"].EMPTY_HEADER.sub(r"<td\1></td>", table)
+        )
+        return re.findall('<td data-label="(.*?)">', stacked), "data-stacked" in stacked
+
+    names = "<code>torch._C._dispatch_dump_table</code> shows them for one operator"
+    assert labels(["the wrong kernel", "the keys of the call", names, "02"]) == (["look at", "in torch", "in"], True)
+    assert labels(["1 234 567", "7 654 321", "0.123456789012345678901234567890", "2"]) == ([], False)

@@ -16,6 +16,7 @@ import posixpath
 import re
 import textwrap
 from functools import cache
+from itertools import cycle
 from pathlib import Path
 
 import matplotlib
@@ -39,6 +40,10 @@ ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
 LENGTH = re.compile(r"([\d.]+)(pt|px)?$")
 CODE = re.compile(r"<pre\b([^>]*)>(?:<span></span>)?<code[^>]*>(.*?)</code></pre>", re.DOTALL)
 DOCSTRING = re.compile(r'^(?:<span class="w">( *)</span>)?<span class="sd">( *)', re.MULTILINE)  # a line of one
+TABLE = re.compile(r"<table(?! class)[^>]*>.*?</table>", re.DOTALL)
+CELL = re.compile(r"<(t[hd])[^>]*>(.*?)</\1>", re.DOTALL)
+WIDEST = 37  # letters of the longest words of the columns together, for which a phone has room
+PROSE = 75  # letters of a row, from where on a table is one of texts
 PROMPT = re.compile(r"(?:>>>|\.\.\.|\$|In \[\d*\]:)(?: |$)")
 FIRST_PROMPT = re.compile(r"(?:>>>|\$|In \[\d*\]:) ")
 
@@ -75,7 +80,8 @@ def on_page_content(content: str, page: Page, config: MkDocsConfig, files: Files
         page.meta["card"] = {"path": file.url, "alt": alt, "width": CARD[0], "height": CARD[1]}
     content = EMPTY_HEADER.sub(r"<td\1></td>", content)
     content = content.replace('<a class="headerlink"', '<a class="headerlink" aria-hidden="true" tabindex="-1"')  # a ¶
-    content = CODE.sub(_copied, _pictures(named_tables(content), page.url, files))
+    content = TABLE.sub(stacked, named_tables(content))
+    content = CODE.sub(_copied, _pictures(content, page.url, files))
     if "data-so-far" in content:  # predictions of what programs print
         content = CODE.sub(_with_lines, content)
     return DOCSTRING.sub(_hanging, content) if "data-cell" in content else content
@@ -217,7 +223,24 @@ def size(picture: bytes) -> tuple[float, float]:
     return tuple(float(side) for side in given["viewBox"].split()[2:])
 
 
-# Code ----------------------------------------------------------------------------------------------------------------
+# Tables --------------------------------------------------------------------------------------------------------------
+
+
+def stacked(table: re.Match) -> str:
+    """A table of texts in more than three columns. If a phone would break their words, the cells of a row are one below the other
+    there, each with the heading of its column."""
+    head, *rows = [[_plain(cell[2]) for cell in CELL.finditer(row)] for row in table[0].split("<tr>")[1:]]
+    columns = list(zip(head, *rows, strict=False))
+    words = sum(max(len(word) for cell in column for word in cell.split() or [""]) for column in columns)
+    if len(columns) <= 3 or words <= WIDEST or sum(len(cell) for row in rows for cell in row) < PROSE * len(rows):
+        return table[0]
+    labels = cycle([f' data-label="{html.escape(heading)}"' if heading else "" for heading in head])
+    top, end, body = table[0].replace("<table", "<table data-stacked", 1).partition("</thead>")
+    return top + end + re.sub("<td", lambda cell: cell[0] + next(labels), body)
+
+
+def _plain(content: str) -> str:
+    return html.unescape(re.sub(r"<[^>]+>", "", content)).strip()
 
 
 def named_tables(content: str) -> str:
@@ -232,6 +255,9 @@ def named_tables(content: str) -> str:
         return match[0]
 
     return HEADING_OR_TABLE.sub(named, content)
+
+
+# Code ----------------------------------------------------------------------------------------------------------------
 
 
 def _copied(match: re.Match) -> str:
