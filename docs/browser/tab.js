@@ -342,17 +342,12 @@ class Cell {
     this.block.querySelector("pre").addEventListener("click", () => getSelection().isCollapsed && this.edit());
   }
 
-  // If no check of an exercise runs here, its section says so at its beginning, or if it has other exercises, the exercise itself.
+  // If no check of an exercise runs here, a note above the exercise says so.
   sayWhatItLacks() {
     const note = make("p", { class: "notes", text: lacked(this) });
     const whole = this.exercise && cells.every(({ exercise, lacks }) => exercise !== this.exercise || lacks);
-    if (!whole) return this.outputs.append(note);
-    let place = this.exercise.outside.previousElementSibling;
-    while (place && !place.matches("h2, h3")) {
-      if (cells.some(({ kind, outside }) => kind === "exercise" && outside === place)) return this.exercise.outside.before(note);
-      place = place.previousElementSibling;
-    }
-    place.after(note);
+    if (whole) this.exercise.outside.before(note);
+    else this.outputs.append(note);
   }
 
   async edit() {
