@@ -85,9 +85,18 @@ function watch() {
 }
 watch();
 
+// The title of the section of an element, without the title's link to itself. tab.js uses it too.
+function sectionOf(element) {
+  const titles = [...document.querySelectorAll("article :is(h1, h2, h3)[id]")];
+  return titles.findLast((title) => title.compareDocumentPosition(element) & Node.DOCUMENT_POSITION_FOLLOWING)?.textContent.replace(/¶$/, "").trim();
+}
+
 // The buttons of a block of code come when the block does. They are no place to go to, as navigation would be.
 new MutationObserver(() => {
-  for (const buttons of document.querySelectorAll(".md-code__nav:not([role])")) buttons.setAttribute("role", "none");
+  for (const buttons of document.querySelectorAll(".md-code__nav:not([role])")) {
+    buttons.setAttribute("role", "none");
+    for (const button of buttons.children) button.ariaLabel = `${button.title}: ${sectionOf(button)}`;
+  }
   watch();
 }).observe(document.querySelector("article"), { childList: true, subtree: true });
 
@@ -106,7 +115,12 @@ if (document.querySelector("[data-tab-bar]")) {
     toExercise(key === "e" ? 1 : -1);
   });
   const link = Object.assign(document.createElement("a"), { className: "md-skip", href: "#", textContent: words("Skip to the first exercise (key E)") });
-  link.addEventListener("click", (event) => (event.preventDefault(), toExercise(1, document.querySelector("h1"))));
+  link.addEventListener("click", (event) => {
+    event.preventDefault();
+    toExercise(1, document.querySelector("h1"));
+    const title = document.activeElement.parentElement.previousElementSibling?.querySelector("[role=heading]"); // the contract follows
+    if (title) title.tabIndex = -1, title.focus({ preventScroll: true });
+  });
   document.querySelector("[data-md-component=skip]").append(link);
 }
 
