@@ -47,6 +47,7 @@
   const spread = new Map(); // for a stem, the number of sections that have it
   const sections = new Map(); // by location
   const readOf = new Map(); // the words of each section that was found, and their stems
+  const api = new Map(); // for a name of PyTorch's in small letters, its sections of the API
   const known = new Map(); // for a word, the number of sections that have it
   const accented = new Map(); // for a word without its accents, the words of the index
   let separator, query, content, mended, last;
@@ -54,8 +55,9 @@
   const plain = (text) => text.replace(/<[^>]*>/g, " ");
   const ENDING = SPANISH
     ? /(?<=...)(?:[ai]ciones|[ai]cion|[ai]mientos?|iendo|ando|mente|[ai]d[ao]s?|a[bn]|en|[aei]r|[aeo]s?|ings?|ed|s)$/
-    : /(?<=...)(?:ations?|ions?|ings?|ers?|ed|ies|es|s|e|y|i)$/;
-  const root = once((word) => bare(word).replace(/iz/, "is").replace(ENDING, "").replace(SPANISH ? /(?<=...)ion$/ : "", "").replace(/(.)\1$/, "$1"));
+    : /(?<=...)(?:ations?|ions?|ings?|ers?|ied|ed|ies|es|s|e|y|i)$/;
+  const SHORT = /^([^aeiou]+[aeiouy][^aeiouwxy])(?:e[ds]?|ers?|ings?)$/; // its e counts: `grade` is not `grad`
+  const root = once((word) => bare(word).replace(/iz/, "is").replace(SPANISH ? /^$/ : SHORT, "$1·").replace(ENDING, "").replace(SPANISH ? /(?<=...)ion$/ : "", "").replace(/(.)\1$/, "$1"));
   const alike = new Map(ALIKE.flatMap((group) => group.split(" ").map((word, _, all) => [root(word), all])));
   const stem = once((word) => root(alike.get(root(word))?.[0] ?? word));
   const meant = (text) => {
@@ -71,12 +73,47 @@
     for (const doc of docs) {
       const { location, title, text, tags = [], english = [], errors = [] } = doc;
       sections.set(location, doc);
+      const name = /^api\/.+#/.test(location) && ownName(location);
+      if (name) api.set(name.toLowerCase(), [...(api.get(name.toLowerCase()) ?? []), location]);
       const own = new Set(split(`${title} ${plain(text)} ${errors.join(" ")} ${english.join(" ")} ${tags.join(" ").replaceAll("_", " ")} ${tags.join(" ")}`));
       for (const word of own) known.set(word, (known.get(word) ?? 0) + 1);
       for (const each of new Set([...own].map(stem))) spread.set(each, (spread.get(each) ?? 0) + 1);
       for (const word of own) if (bare(word) !== word) accented.set(bare(word), new Set(accented.get(bare(word))).add(word));
       for (const name of tags) names.set(name, [...(names.get(name) ?? []), ...split(title)]);
     }
+  }
+
+  // The section of the API for a question that is a name, as `torch.where` or `nn.Linear(2, 3)`: of several the one that programs use.
+  const INNER = /^api\/(aten\/(?!strided|functional)|aot|autograd\/(derivatives|fused_pairs)|c10|contribute|dynamo|inductor|on_torch|torchgen|_)/;
+  const ownName = (location) => location.replace(/.*#(op_)?/, (_, operator) => (operator ? "op_" : "")).replace(/^op_([^-]*).*/, "$1").split(".").at(-1);
+  function entryOf(query) {
+    const parts = query.trim().replace(/\(.*$/s, "").split("."), name = parts.pop();
+    const before = parts.filter((part) => !/^(torch|rl|rushlight)$/.test(part)).map((part) => (part === "F" ? "functional" : part.toLowerCase()));
+    const distant = (location) => {
+      const within = location.toLowerCase().split(/[/.#]/);
+      return (
+        (ownName(location) === name ? 0 : 1) + 8 * before.filter((part) => !within.some((each) => each.startsWith(part))).length +
+        (/[/#._]_/.test(location) ? 4 : 0) + (INNER.test(location) ? 1.5 : 0) + (/#op_/.test(location) ? 0.4 : /#.*\./.test(location) ? 0.6 : 0)
+      );
+    };
+    const [best] = (api.get(name.toLowerCase()) ?? []).map((location) => [distant(location), location]).sort(([one], [other]) => one - other);
+    const word = /^[a-z]+$/.test(query.trim()); // which may be meant as a word
+    const namespace = before.every((part) => [...sections.keys()].some((location) => location.startsWith("api/") && location.includes(`/${part}`)));
+    return best && namespace && (!word || (best[0] < 1 && !names.has(name))) ? best[1] : null;
+  }
+
+  // Put a section before all that is found.
+  function putFirst(items, location) {
+    const page = location.replace(/#.*/, ""), at = items.findIndex(([{ location }]) => location.replace(/#.*/, "") === page);
+    const item = (address, score) => ({ ...sections.get(address), score, terms: {} });
+    const [group] = at < 0 ? [page === location ? [] : [item(page, 0)]] : items.splice(at, 1);
+    items.unshift([item(location, 1 + (items[0]?.[0].score ?? 0) + (group[0]?.score ?? 0)), ...group.filter((each) => each.location !== location)]);
+  }
+
+  // For a question of words that say nothing by themselves, the sections whose titles have them.
+  function titled(given) {
+    const all = [...sections.keys()].filter((location) => !location.startsWith("api/"));
+    return all.filter((location) => ((title) => given.every((word) => title.includes(word)))(split(plain(sections.get(location).title)))).slice(0, 8);
   }
 
   // A word in the other spelling, of British or of American English.
@@ -191,6 +228,15 @@
     if (last >= 0) items.splice(last);
   }
 
+  // Of a block that is longer than some lines, the words around the first that the question has.
+  const LINES = 40; // words
+  function cut(block, hit) {
+    const all = plain(block).split(/\s+/).filter(Boolean);
+    if (all.length <= LINES || block.startsWith("<pre")) return block;
+    const first = all.findIndex((word) => split(word).some(hit)), start = Math.max(0, Math.min(first - 10, all.length - LINES));
+    return `<p>${start ? "… " : ""}${all.slice(start, start + LINES).join(" ")}${start + LINES < all.length ? " …" : ""}</p>`;
+  }
+
   // What is shown of a section: the two blocks that have most of the words, with the words marked as the question has them.
   function shown(group) {
     const given = content ?? meant(query), roots = new Set(given.map(root)), begun = last.length > 2 && !EMPTY.has(bare(last)) && !mended ? bare(last) : null;
@@ -200,7 +246,7 @@
       const { title, text, english } = sections.get(each.location);
       const blocks = text.split(/(?<=<\/(?:p|ul|ol|pre)>)\s*(?=<)/).map((block, at) => ({ block, at, hits: new Set(split(plain(block)).filter(hit).map(root)).size }));
       const best = [...blocks].sort((one, other) => other.hits - one.hits).filter(({ hits }, i) => hits || !i).slice(0, 2);
-      each.text = best.sort((one, other) => one.at - other.at).map(({ block }) => marked(block)).join("");
+      each.text = best.sort((one, other) => one.at - other.at).map(({ block }) => marked(cut(block, hit))).join("");
       each.tags = undefined; // stems and names, for the search alone
       each.title = marked(title) + (english && !each.location.includes("#") ? ` <small>(${words("in English")})</small>` : "");
     }
@@ -218,8 +264,11 @@
       super(...given);
       this.addEventListener("message", ({ data }) => { // before the theme's
         if (data?.type !== RESULT) return;
-        if (content) ranked(data.data.items);
-        data.data.items.forEach(shown);
+        const { items } = data.data, entry = content && entryOf(query);
+        if (content && !items.length && !entry) for (const each of titled(content).reverse()) putFirst(items, each);
+        if (content) ranked(items);
+        if (entry) putFirst(items, entry);
+        items.forEach(shown);
         said.textContent = mended && words("Searched for “{0}”.", mended);
         document.querySelector(".md-search-result__list")?.before(said);
       });

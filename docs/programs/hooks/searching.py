@@ -2,8 +2,8 @@
 
 Readers search for terms, and prose explains them. So the search has the headings and the prose of a reading and of a lab, without
 code, outputs, pictures, hints and answers. It has the names in the API, each with the first sentence of what it says of itself,
-below everything else; of the list of operators it has the first sentence, and each name with its schema. It has no names of the
-course's own tools. The page that a reader sees is whole.
+below everything else; of the list of operators it has the first sentence, and each name with its schema. A name without a docstring
+is found too. It has no names of the course's own tools. The page that a reader sees is whole.
 
 Readers have words of their own. A comment below a heading, `<!-- asked: OOM, CUDA out of memory -->`, names the section by them,
 and `docs/programs/asked.toml` has such names for the readings and their sections, and `translations/es/asked.toml` has those in
@@ -57,11 +57,13 @@ ASKED = re.compile(r'<h[2-6] id="([^"]+)"(?:(?!<h[1-6]).)*?</h[2-6]>\s*<!-- aske
 
 OPERATOR = re.compile(r'<dt><code [^>]*id="([^"]+)">((\w+?)_?[.(].*?)</code></dt>')
 
+PLACE = re.compile(r'<span id="(\w+)"></span>')  # of a name without a docstring
+
 ERROR = re.compile(r'<li><code>([^<]+)</code> · <a href="([^"]+)">')  # of the index of errors
 
 errors: dict[str, list[str]] = {}  # for the address of a section, the errors that it explains, in torch's words
 names: dict[str, list[str]] = {}  # for the address of a section, what readers call it
-declared: dict[str, dict[str, str]] = {}  # for the name of an operator, its entry in the index
+declared: dict[str, dict[str, str]] = {}  # for an operator, or a name without a docstring, its entry in the index
 english: set[str] = set()  # the addresses of pages without a translation
 
 
@@ -79,6 +81,10 @@ def _on_page_context_hide(context, page: Page, **_) -> None:
     path = page.file.src_uri
     for anchor, schema, name in OPERATOR.findall(page.content) if path == "api/operators.md" else ():
         declared.setdefault(name, {"location": f"{page.url}#{anchor}", "title": name, "text": html.unescape(schema)})
+    tool = any(fnmatch(path, pattern) for pattern in TOOLS)
+    for anchor in PLACE.findall(page.content) if path.startswith("api/") and not tool else ():
+        address = f"{page.url}#{anchor}"
+        declared[address] = {"location": address, "title": anchor, "text": f"<p><code>{page.title}</code></p>"}
     for anchor, asked in ASKED.findall(page.content):
         names.setdefault(f"{path.removesuffix('.md')}.html#{anchor}", []).extend(asked.split(", "))
     for message, target in ERROR.findall(page.content) if 'id="an-index-of-errors"' in page.content else ():
@@ -86,7 +92,6 @@ def _on_page_context_hide(context, page: Page, **_) -> None:
         errors.setdefault(address, []).append(html.unescape(message))
     if "untranslated" in page.meta:
         english.add(page.url.removeprefix(f"{LANGUAGE}/"))
-    tool = any(fnmatch(path, pattern) for pattern in TOOLS)
     page.meta["search"] = {"boost": boost(path), "exclude": tool} | (page.meta.get("search") or {})
     page.whole, page.content = page.content, searched(path, page.content)
 
