@@ -98,7 +98,7 @@
     };
     const [best] = (api.get(name.toLowerCase()) ?? []).map((location) => [distant(location), location]).sort(([one], [other]) => one - other);
     const word = /^[a-z]+$/.test(query.trim()); // which may be meant as a word
-    const namespace = before.every((part) => [...sections.keys()].some((location) => location.startsWith("api/") && location.includes(`/${part}`)));
+    const namespace = /\(/.test(query) || before.every((part) => [...sections.keys()].some((location) => location.startsWith("api/") && location.includes(`/${part}`)));
     return best && namespace && (!word || (best[0] < 1 && !names.has(name))) ? best[1] : null;
   }
 
