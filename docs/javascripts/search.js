@@ -29,7 +29,7 @@
       "a about after again am an and any are as at be been before but by can cannot could did do does doing for from get gets getting go goes got had " +
       "between compare compared difference differences happen happens has have how i if in instead into is it its just like make makes me mean means much must my need needs new no not now of on " +
       "know known one or our pytorch really s should so some someone something t tell than that the their them then there these they thing things this to too torch " +
-      "understand us use used uses using want wants was we well were versus vs what when where which while who why will with without work works would you your explain " +
+      "understand us use used uses using want wants was we well were versus vs what when where which while who why will with without work works would you your explain f rl " +
       "example examples tutorial guide introduction" +
       (SPANISH
         ? " al como con cual cuales cuando cuanta cuantas cuanto cuantos de debe debo del desde diferencia diferencias donde el ella en entre es esa ese eso esta este esto fue funciona funcionan ha hace " +
@@ -229,7 +229,7 @@
   }
 
   // Of a block that is longer than some lines, the words around the first that the question has.
-  const LINES = 40; // words
+  const LINES = 30; // words
   function cut(block, hit) {
     const all = plain(block).split(/\s+/).filter(Boolean);
     if (all.length <= LINES || block.startsWith("<pre")) return block;

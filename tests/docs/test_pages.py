@@ -80,6 +80,18 @@ def test_search_reads_the_first_sentence_of_an_entry_of_the_api(hooks):
     assert hooks["searching"].searched("api/x.md", page) == "<h1>rushlight.x</h1><p>First.</p><h2>f</h2>"
 
 
+def test_search_has_the_names_of_the_api_without_a_docstring(hooks):
+    searching, file = hooks["searching"], SimpleNamespace(src_uri="api/nn/functional.md")
+    content = '<p><span id="relu"></span>Here, without a docstring:</p>'
+    page = SimpleNamespace(file=file, url="api/nn/functional.html", title="nn.functional", content=content, meta={})
+    searching.declared.clear()
+    searching._on_page_context_hide({}, page=page)
+    assert [(entry["location"], entry["title"]) for entry in searching.declared.values()] == [
+        ("api/nn/functional.html#relu", "relu")
+    ]
+    searching.declared.clear()
+
+
 def test_search_counts_a_reading_more_than_a_lab_and_the_api_least(hooks):
     boost = hooks["searching"].boost
     assert (
