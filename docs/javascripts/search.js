@@ -265,7 +265,7 @@
       this.addEventListener("message", ({ data }) => { // before the theme's
         if (data?.type !== RESULT) return;
         const { items } = data.data, entry = content && entryOf(query);
-        if (content && !items.length && !entry) for (const each of titled(content).reverse()) putFirst(items, each);
+        if (content?.length && !items.length && !entry) for (const each of titled(content).reverse()) putFirst(items, each);
         if (content) ranked(items);
         if (entry) putFirst(items, entry);
         items.forEach(shown);

@@ -424,6 +424,8 @@ def test_the_index_of_the_search_is_asked_for_when_the_page_is_there_or_a_reader
     page.goto(f"{served}/students.html", wait_until="load")
     with page.expect_response("**/search/search_index.json"):
         page.get_by_role("textbox", name="Search").focus()
+    page.locator(".md-search-result__meta", has_text="Type to start searching").wait_for()
+    assert not page.locator(".md-search-result__article").count()
 
 
 SHIFT = """new Promise(async (done) => {
