@@ -109,6 +109,7 @@ def test_the_end_names_functions_of_the_framework_alone(lab, below):
     assert "contiguous_strides" not in end.get_by_role("img").get_attribute("aria-label")
 
 
+@pytest.mark.sweep
 def test_an_exercise_that_fails_and_is_no_prediction_ends_no_lab(lab):
     found = lab.evaluate(PREDICT, "aten.strided.contiguous_strides")
     assert found["ran"][1:] == found["checks"] and not lab.locator("#finished").count()

@@ -205,6 +205,7 @@ FAILED = """([exercise, text]) => {
 }"""
 
 
+@pytest.mark.sweep
 def test_a_check_that_failed_says_so_in_a_line_on_a_later_visit(lab):
     lab.evaluate(FAILED, [STRIDES, WRONG])
     lab.reload()
