@@ -69,5 +69,5 @@ $(ENV)/installed: pyproject.toml constraints.txt
 	@echo "installing into $(ENV) (a few minutes the first time)"
 	@$(PIP) --upgrade pip  # the one of Python 3.11 takes twice as long to choose packages
 	@$(INSTALL)
-	@$(BIN)/python -m compileall -qq -j 0 -x '/(tests?|testing|_vendor|mypyc?|physics|stats|benchmarks|pip|fontTools|winappdbg|dask/array|dask/dataframe|f2py|distutils|_antlr)/' $(ENV)/lib rushlight autograder || true  # on all cores, which pip does on one, and without what is seldom imported; a few files are no Python
+	@$(BIN)/python -m compileall -qq -j 0 -x '/(tests?|testing|_vendor|mypyc?|physics|stats|benchmarks|pip|fontTools|winappdbg|dask/array|dask/dataframe|f2py|distutils|_antlr|lexers|pydantic|pymdownx|wcwidth|uniprops|prompt_toolkit|jupyterhub|aiohttp|async_api|fsspec|oauthlib)/' $(ENV)/lib rushlight autograder || true  # on all cores, which pip does on one, and without what is seldom imported; a few files are no Python
 	@touch $@
