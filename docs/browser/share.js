@@ -111,7 +111,10 @@ const share = (() => {
     if (text === null) return;
     const refuse = (why) => (brought(null), bar.element.after(say(why)), note.scrollIntoView({ block: "center" }));
     if (text.length > LONGEST) return refuse(words("The link's answer is too long, so it was not read. Nothing has changed here."));
+    const verdicts = cells.filter(({ kind }) => kind === "check").map(({ outputs }) => outputs);
+    for (const { style } of verdicts) style.visibility = "hidden"; // they are about the reader's answers
     const given = await unpacked(text).catch(() => null);
+    for (const { style } of verdicts) style.visibility = "";
     if (!given) return refuse(UNREADABLE);
     if (given.lab !== page.lab) return refuse(words("The link has an answer to the lab {0}, and this is {1}. Nothing has changed here.", given.lab.slice(0, 40), page.lab));
     const cell = cells.find(({ kind, exercise }) => kind === "exercise" && exercise === given.exercise);
