@@ -37,9 +37,14 @@ def first_answer(check: str, observed: Tree) -> Tree:
     return {"dict": [*answer.items(), *([(CHANGED, changed)] if changed else [])]}
 
 
-def was_marked(exercise: str) -> bool:
-    """Whether a draw of a prediction was marked on this machine."""
-    return any(key.startswith(f"{exercise} ") for key in _known())
+def marked(exercise: str) -> dict[str, dict[str, Tree]]:
+    """The first answers to a prediction that were marked on this machine, by exercise, letters and name."""
+    return {key: given for key, given in _known().items() if key.startswith(f"{exercise} ")}
+
+
+def remember(answers: dict[str, dict[str, Tree]]) -> None:
+    """Take first answers that were marked before: a page of the site keeps them in its browser."""
+    _keep(json.dumps(answers | _known()))
 
 
 def _known() -> dict[str, dict[str, Tree]]:

@@ -14,7 +14,8 @@ const LIMIT = { exercise: 60, check: 60, plain: 600, drawing: 600, torch: 600 };
 const HINT = words("Tab indents. Press Escape, then Tab, to leave the editor. Shift+Enter runs or checks.");
 const LOST = words("This browser keeps nothing: download your answers before you leave.");
 const TAKE_OUT = 'from autograder.engine import check, exercise\nexercise.unplug(check.function_of("{}"))'; // the cells of a reading run without pieces
-const MARKED = 'from autograder.notebook.first_answers import was_marked\nassert was_marked("{}")';
+const MARKED = 'import json\nfrom autograder.notebook.first_answers import marked\nprint(json.dumps(marked("{}")))';
+const REMEMBER = "import json\nfrom autograder.notebook.first_answers import remember\nremember(json.loads({}))";
 const GREY = "#656d76"; // that of a card which does not judge
 const UNREACHED = words("The site cannot be reached: try again when this computer is connected. Your answers stay.");
 
@@ -72,7 +73,7 @@ class Kept {
   answers = {}; // by cell, what differs from the page's own text
   passed = {}; // by check, the text of the exercise that passed it; by milestone, the reader's pieces that it passed with
   failed = {}; // by check, the text of the exercise that failed it, and what is said of it: [text, said]
-  marked = {}; // by exercise, whether its predictions are marked: the first ones count
+  marked = {}; // by exercise whose predictions are marked, the first ones, which count, as Python's text (`true` in an earlier version)
   replaced = {}; // by cell, the reader's text before it was started again
   ended = undefined; // of a lab all of whose checks here passed once: see end.js
 
@@ -588,6 +589,8 @@ async function press(cell) {
     const text = first ? python.ran.get(first.id) : cell.subject;
     if (!isCheck) await runFresh(cell);
     else {
+      const marked = cell.isShared && cell.kept.marked[cell.of];
+      if (marked && marked !== true) await python.run({ kind: "plain", name: "remember" }, REMEMBER.replace("{}", () => JSON.stringify(marked)), () => {});
       for (const each of cell.all) {
         each.ok = await runFresh(each);
         each.judged = text;
@@ -601,7 +604,9 @@ async function press(cell) {
       }
       const { ok } = cell;
       if (cell.isShared && python.loaded && !isLent(cell)) {
-        if (await python.run({ kind: "plain", name: "marked" }, MARKED.replace("{}", cell.of), () => {})) cell.kept.marked[cell.of] = true;
+        let printed = "";
+        const isKnown = await python.run({ kind: "plain", name: "marked" }, MARKED.replace("{}", cell.of), ({ text }) => (printed += text));
+        if (isKnown && printed.trim() !== "{}") cell.kept.marked[cell.of] = printed;
         cell.tellWorth(ok ? cell.points : 0);
       }
       if (!isLent(cell)) cell.kept.write();
@@ -854,6 +859,7 @@ async function upload(input) {
 
 function forget() {
   if (!confirm(words("Delete your answers to this lab in this browser? A downloaded notebook stays."))) return;
+  if (python.ready && Object.keys(kept.marked).length) python.stop(words("Stopped")); // this Python remembers them
   Object.assign(kept, { passed: {}, failed: {}, marked: {}, replaced: {}, ended: undefined });
   if (kept.works) localStorage.removeItem(`${kept.key} time`); // of end.js
   for (const cell of cells) {

@@ -73,11 +73,17 @@ PREDICT = """async (name) => {
     for (const { check, exercise } of checks) kept.passed[check] = exercise?.mine ?? "";
     delete kept.passed[main.check];
     delete kept.passed[part.check];
-    const ran = [];
-    const run = async (cell) => (ran.push(cell.check ?? cell.name), cell !== main);
+    const ran = [], told = [];
+    const said = { text: JSON.stringify({ [`${name} abcd Ada`]: {} }) };
+    const run = async (cell, text, show) => {
+        ran.push(cell.check ?? cell.name);
+        if (cell.name === "marked") show(said);
+        if (cell.name === "remember") told.push(text);
+        return cell !== main;
+    };
     Object.assign(python, { start: async () => {}, loaded: true, run });
     await press(main);
-    return { ran: ran.slice(-3), checks: [main.check, part.check], points: [main.points, part.points], worth: main.worth };
+    return { told, ran: ran.slice(-3), checks: [main.check, part.check], points: [main.points, part.points], worth: main.worth };
 }"""  # a prediction of two checks, the first of which does not pass, in a Python that only says so
 
 
@@ -90,6 +96,16 @@ def test_one_press_runs_all_checks_of_a_prediction_and_a_marked_one_ends_the_lab
     end = lab.locator("#finished").inner_text()
     assert f"{points:g} of {points + missing:g} points: a first prediction that was wrong" in end
     assert kept(lab)["finished"]["points"] == points
+
+
+@pytest.mark.sweep
+def test_the_first_predictions_are_kept_and_a_later_python_is_told_of_them(lab):
+    name = "course.predictions.strides"
+    assert lab.evaluate(PREDICT, name)["told"] == []
+    lab.reload()
+    assert kept(lab)["marked"] == {name: json.dumps({f"{name} abcd Ada": {}}, separators=(",", ":"))}
+    (told,) = lab.evaluate(PREDICT, name)["told"]
+    assert json.dumps(kept(lab)["marked"][name]) in told
 
 
 def test_the_end_names_functions_of_the_framework_alone(lab, below):
@@ -216,6 +232,26 @@ def test_an_answer_of_a_link_gets_a_verdict_without_points_and_ones_own_answer_s
     assert text_of(lab, STRIDES).strip() == WRONG.strip() and "#a=" not in lab.url and not lab.locator(".lent").count()
     said = card(lab, STRIDES)
     assert "Press Check for the verdict on this code." in said and "agree with torch" not in said  # that was other code
+
+
+COMING = """([name, given]) => {
+    const cell = cells.find(({ id }) => id === name);
+    kept.passed[cell.checked.check] = cell.text;
+    kept.write();
+    const isSeen = () => cell.checked.outputs.checkVisibility({ visibilityProperty: true });
+    const seen = [isSeen()];
+    history.replaceState(null, "", `#a=${given}`);
+    const done = share.receive();
+    seen.push(isSeen());
+    return done.then(() => [...seen, isSeen()]);
+}"""
+
+
+@pytest.mark.sweep
+def test_while_a_link_is_read_no_verdict_of_ones_own_is_beside_its_exercise(lab):
+    answer(lab, STRIDES, RIGHT)
+    assert lab.evaluate(COMING, [STRIDES, link()]) == [True, False, True]
+    assert card(lab, STRIDES) == "Press Check for the verdict on this code."
 
 
 MISSING = "a part of the link is missing"

@@ -18,7 +18,7 @@ from autograder.engine.subject import answer
 from autograder.engine.verdict import DISAGREED
 from autograder.exam.draw import VARIANTS, _other_programs
 from autograder.model import Lab
-from autograder.notebook.first_answers import first_answer, was_marked
+from autograder.notebook.first_answers import first_answer, marked, remember
 from rushlight.course import draws
 
 PREDICTIONS = [check.exercise for check in registry().values() if check.is_drawn and check.name == check.exercise]
@@ -203,9 +203,9 @@ WHOLE = {letter: [letter] for letter in draws.FIRST}
 
 def test_what_is_changed_after_a_draw_was_whole_is_not_marked(kept):
     assert first(name="Bob", a=["x"]) == {"name": "Bob", "a": ["x"]} and not kept.exists()
-    assert not was_marked(EXERCISE)
+    assert not marked(EXERCISE)
     assert first(name="Bob", **WHOLE) == {"name": "Bob"} | WHOLE
-    assert was_marked(EXERCISE) and not was_marked(EXERCISE.removesuffix("s"))
+    assert marked(EXERCISE) and not marked(EXERCISE.removesuffix("s"))
     later = first(name="Bob", **WHOLE | {"b": ["x"]})
     assert later == {"name": "Bob", "changed": ["b"]} | WHOLE
     assert first(name="Bob") == {"name": "Bob", "changed": [*draws.FIRST]} | WHOLE
@@ -220,6 +220,15 @@ def test_each_name_and_each_prediction_has_its_own_first_answers(kept):
     found = first_answer("course.predictions.backward_order", tree(name="Bob", **other))
     assert dict(found["dict"]) == {"name": "Bob"} | other
     assert len(json.loads(kept.read_text())) == 3
+
+
+def test_first_answers_that_a_page_remembers_are_marked_and_replace_none(kept):
+    first(name="Bob", **WHOLE)
+    known = marked(EXERCISE)
+    kept.unlink()
+    first(name="Ada", **WHOLE)
+    remember(known | {key.replace("Bob", "Ada"): {} for key in known})
+    assert first(name="Bob", **WHOLE | {"b": ["x"]})["changed"] == ["b"] and "changed" not in first(name="Ada", **WHOLE)
 
 
 def test_where_nothing_can_be_kept_the_answer_is_marked_as_it_is(kept, monkeypatch):
