@@ -35,8 +35,11 @@ class Listing:
         self.operations = _operations(module)
         self.values: list[Any] = []
         self.lines: list[str] = ["import torch", ""]
+        self.in_list = False  # whether the values are those of a list, because they are too many for names
 
     def name(self, index: int) -> str:
+        if self.in_list:
+            return f"values[{index}]"
         index %= len(self.values)
         return ascii_lowercase[index] if index < 26 else f"v{index}"
 

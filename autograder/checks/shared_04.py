@@ -11,7 +11,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 
 from .cases import attempt, drawn, is_torch, listed, several
-from .listing import Listing
+from .listing import MAX_LINES, Listing
 
 
 def plain(x):
@@ -212,12 +212,17 @@ TWO_LEAVES = do("mul 0 1, tanh 2, add 3 2, sigmoid 1, sub 4 5")
 # Shown ---------------------------------------------------------------------------------------------------------------
 
 
-def listing_of(torch, leaves, statements, times=1):
+def listing_of(torch, leaves, statements, times=1, special=lambda page, name, *indices: False):
+    """A program as code. `special` adds the lines of a statement that is not of this file, and returns whether it is one."""
     page = Listing(torch, __name__)
     for number, ((shape, requires_grad), x) in enumerate(zip(leaves, start(torch, leaves))):
         made = f"(torch.arange({x.numel()}, dtype=torch.float64).reshape({shape}) * 0.25 {_signed(0.5 * number - 1)})"
         page.add(made + ".requires_grad_()" * requires_grad, x)
+    if len(statements) * times > MAX_LINES:
+        return _repeated(torch, page, statements, times)
     for name, *indices in statements * times:
+        if special(page, name, *indices):
+            continue
         (how, _, plain), known = name.rpartition(" "), [*page.values]
         text = page.operation(plain, indices[0], indices[1] if len(indices) > 1 else 0)
         try:
@@ -236,6 +241,17 @@ def listing_of(torch, leaves, statements, times=1):
         elif how in FLAGS:
             flags = "torch._C._autograd"
             page.lines.append(f"{flags}._set_creation_meta({page.name(-1)}, {flags}.CreationMeta.{FLAGS[how]})")
+    return page
+
+
+def _repeated(torch, page, statements, times):
+    """Add a loop of statements that are operations with one result."""
+    page.lines += [f"values = {page.names(range(len(page.values)))}", f"for _ in range({times}):"]
+    page.in_list = True
+    for name, *indices in statements:
+        page.lines.append(f"    values.append({page.operation(name, indices[0], indices[-1])})")
+    for name, *indices in statements * times:
+        operate(torch, page.values, name, *indices)
     return page
 
 

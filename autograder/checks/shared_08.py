@@ -12,6 +12,7 @@ from functools import cache
 from importlib import import_module
 
 from .cases import drawn, listed, several
+from .listing import Listing
 
 
 def first_line(mine, theirs):
@@ -108,6 +109,18 @@ def _programs(binary):
 
 
 _SOFTMAX = [[3, 3]], [["shift", 0], ["relu", 1], ["softmax", 2]], [3]
+
+
+def as_code(torch, shapes, steps, results):
+    """A program as code."""
+    page = Listing(torch, __name__)
+    for number, (sizes, x) in enumerate(zip(shapes, inputs_of(torch, shapes))):
+        numbers = f"((torch.arange({x.numel()}) * 5 + {number}) % 7).to(torch.float32)"
+        page.add(f"{numbers}.reshape({sizes}) * 0.5 - 1.25", x)
+    for name, *operands in steps:
+        made = run_steps(torch, page.values, [[name, *operands]], [-1])
+        page.add(page.operation(name, operands[0], operands[-1]), made[0])
+    return "\n".join([*page.lines, f"results = {page.names(results)}"])
 
 
 def eager(torch, shapes, steps, results):

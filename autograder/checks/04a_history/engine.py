@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from ...engine.check import program
+from .. import shared_04
 from ..cases import drawn, explained, several
+from ..listing import Listing, expression
 from ..shared_04 import VIEWS, dense, plain
 
 # A write to a view ---------------------------------------------------------------------------------------------------
@@ -32,8 +34,33 @@ def follow(xp, x, views):
     return x
 
 
+def as_code(torch, layout, shape, views, formula, history, offset):
+    """A case as code: the base, the view that is written to, and the arguments of `copy_slices`."""
+    page, base = Listing(torch, shared_04.__name__), base_of(torch, layout, shape, offset)
+    zeros = f"torch.zeros({shape}, dtype=torch.float64)"
+    if offset or base.stride() != torch.ones(shape).stride():
+        storage = offset + 2 * base.numel()
+        zeros = f"torch.zeros({storage}, dtype=torch.float64).as_strided({shape}, {[*base.stride()]}, {offset})"
+    page.add(zeros, base)
+    for name in views:
+        page.add(page.operation(name, -1, -1), VIEWS[name](torch, page.values[-1]))
+    part = page.name(-1)
+    page.lines += [
+        f"grad = torch.arange({base.numel()}, dtype=torch.float64).reshape({shape}) + 1",
+        *["grad = grad * torch.inf"] * (layout == "infinite"),
+        *[f"grad = {zeros}.copy_(grad)"] * (layout == "gaps" or offset > 0),
+        *["grad.requires_grad_()"] * history,
+        f"function = lambda grad: {expression(__name__, 'FORMULAS', formula)}",
+        "of_base = a.shape, a.stride(), a.storage_offset()",
+        f"of_view = {part}.shape, {part}.stride(), {part}.storage_offset() - a.storage_offset()",
+        "copy_slices(function, grad, of_base, of_view)",
+    ]
+    return page.text()
+
+
 @program(
     "autograd.history.copy_slices",
+    show=as_code,
     cases=drawn(
         layout=["rows", "columns", "gaps", "infinite"], shape=[[3, 3], [3, 3], [2, 4], [3], [1, 3], []],
         views=several(SOME_VIEWS, 1, 3),

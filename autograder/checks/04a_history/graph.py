@@ -22,6 +22,7 @@ from ..shared_04 import (
     drawn_writes,
     grad_mode,
     graph_of,
+    listing_of,
     node_name,
     operate,
     outcome,
@@ -78,6 +79,26 @@ def run_with_writes(xp, leaves, statements):
     return values
 
 
+def with_writes_as_code(torch, leaves, statements):
+    """A case as code. A write that was not made has no line."""
+
+    def written(page, name, *indices):
+        if name not in WRITTEN:
+            return False
+        x, named = page.values[indices[0] % len(page.values)], page.name(indices[0])
+        version, node, requires_grad = x._version, x.grad_fn, x.requires_grad
+        write(torch, page.values, name, *indices)
+        if x.requires_grad and not requires_grad:
+            page.lines.append(f"{named}.add_({page.name(0)}.sum())")
+        elif x.grad_fn is not node:
+            page.lines.append(f"{named}.neg_()")
+        elif x._version != version:
+            page.lines += ["with torch.no_grad():", f"    {named}.add_(0.5)"]
+        return True
+
+    return listing_of(torch, leaves, statements, special=written).text()
+
+
 def statements_with_writes(st):
     some = st.one_of(drawn_statements(st, ANY, 3), several(listed(WRITTEN, (0, 12)), 0, 1)(st))
     return st.lists(some, max_size=4).map(lambda some: sum(some, []))
@@ -100,7 +121,7 @@ def edges_shown(values, nodes, numbers):
 @program(
     "autograd.graph.gradient_edge",
     cases=drawn(leaves=drawn_leaves, statements=statements_with_writes),
-    show=as_code,
+    show=with_writes_as_code,
     edges=rows(
         "leaves statements",
         ([LEAF], []), ([FIXED], []), ([LEAF], do("neg 0")), ([LEAF], do("mul 0 0")),

@@ -6,6 +6,7 @@ from ...engine.check import program
 from ..cases import attempt, drawn, several
 from ..shared_04 import (
     DIAMOND,
+    IN_PLACE,
     LEAF,
     TWO_LEAVES,
     do,
@@ -13,6 +14,7 @@ from ..shared_04 import (
     drawn_statements,
     drawn_writes,
     graph_of,
+    listing_of,
     node_name,
     operate,
     plain,
@@ -72,8 +74,40 @@ def step(xp, values, log, number, name, *indices):
         return operate(xp, values, name, *indices)
 
 
+def as_code(torch, leaves, statements, roots, create):
+    """A case as code. A statement that raises an error does not end the program."""
+
+    def special(page, name, *indices):
+        x, values = page.name(indices[0]), [*page.values]
+        text = {
+            "hook": f"{x}.register_hook(print)", "doubling hook": f"{x}.register_hook(lambda grad: grad * 2)",
+            "retain": f"{x}.retain_grad()", "own": f"Square.apply({x})  # a custom function: its forward is x * x",
+            "checkpoint": f"checkpoint(lambda x: x.tanh() * x, {x}, use_reentrant=True)", "without": f"{x} * 2",
+        }.get(name)  # fmt: skip
+        if text is None and name.rpartition(" ")[2] in IN_PLACE:
+            return False
+        said = attempt(step, torch, values, [], 0, name, *indices)
+        if isinstance(said, str):
+            text = text or page.operation(name, indices[0], indices[-1])
+            page.lines.append(f"{text}  # {said}, and the program goes on")
+        elif text is None:
+            return False
+        elif len(values) > len(page.values):
+            page.add(text, values[-1])
+        else:
+            page.lines.append(text)
+        if name == "without":
+            page.lines[-1:] = ["with torch.no_grad():", f"    {page.lines[-1]}"]
+        return True
+
+    page = listing_of(torch, leaves, statements, special=special)
+    page.lines.append(f"roots = {page.names(roots)}")
+    return page.text(create_graph=create)
+
+
 @program(
     "together.programs",
+    show=as_code,
     cases=whole_programs,
     edges=[
         {"leaves": leaves, "statements": statements, "roots": roots, "create": create}

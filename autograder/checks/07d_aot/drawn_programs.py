@@ -89,6 +89,7 @@ OPERATIONS = (
     MORE_WRITES_TO_METADATA | TUPLES | STEEP | PICKED | MASKED | OUT | PURE | VIEWS | SEVERAL | WRITES | MORE_WRITES
 )
 BINARY = ("add", "sub", "mul", "div", "add twice", "mm")
+LISTED = {"turn": "x.t_()"}  # as a listing has it, below `with torch.no_grad():`
 
 
 def run(xp, statements, *values):

@@ -2,7 +2,7 @@
 
 from ...engine.check import program
 from ..cases import rows
-from ..shared_08 import _BINARY, _SOFTMAX, _programs, eager, inputs_of, run_steps
+from ..shared_08 import _BINARY, _SOFTMAX, _programs, as_code, eager, inputs_of, run_steps
 
 _COLUMNS = [[3, 3], [3]], [["t", 0], ["mul", 2, 1], ["sum", 3], ["mean", 3], ["sub", 3, 5], ["flat", 6]], [7, 4]
 
@@ -10,6 +10,7 @@ _COLUMNS = [[3, 3], [3]], [["t", 0], ["mul", 2, 1], ["sum", 3], ["mean", 3], ["s
 @program(
     "together.loops",
     cases=_programs([name for name in _BINARY if name != "product"]),  # a product has no loops
+    show=as_code,
     edges=rows("shapes steps results", _SOFTMAX, _COLUMNS),
     draws=30,
 )

@@ -2,7 +2,7 @@
 
 from ...engine.check import program
 from ..cases import rows
-from ..shared_08 import _BINARY, _SOFTMAX, _programs, eager, inputs_of, run_steps
+from ..shared_08 import _BINARY, _SOFTMAX, _programs, as_code, eager, inputs_of, run_steps
 
 _PRODUCT = [[3, 3], [3]], [["product", 0, 0], ["add", 2, 1], ["most", 3], ["t", 3], ["mul", 4, 5]], [6, 3]
 
@@ -10,6 +10,7 @@ _PRODUCT = [[3, 3], [3]], [["product", 0, 0], ["add", 2, 1], ["most", 3], ["t", 
 @program(
     "together.compiled",
     cases=_programs(list(_BINARY)),
+    show=as_code,
     edges=rows("shapes steps results", _SOFTMAX, _PRODUCT),
     hint=lambda case, mine, theirs: (
         "there is no C++ compiler here, so this check cannot test your pieces"
