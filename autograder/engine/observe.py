@@ -483,6 +483,9 @@ def _at(path: Path) -> str:
     return f"{steps.removeprefix('.')}: " if path else ""
 
 
+_NOTED = re.compile(r"raises (\w{1,80})")  # the text by which a program notes an exception that a contract names
+
+
 def _kinds_apart(mine: Tree, theirs: Tree, origin: Origin) -> str:
     of_mine = _kind(mine) == "error"
     if of_mine and mine["type"] == Apart.__name__:
@@ -492,6 +495,10 @@ def _kinds_apart(mine: Tree, theirs: Tree, origin: Origin) -> str:
         message = clean(raised["message"]).partition("\n")[0]  # if ranks fail, the other lines describe each rank
         kind, message = clean(raised["type"], MAX_WORDS), _cut(message, MAX_MESSAGE)
         return phrase(f"{which} raises {kind} ({message}), {other} does not")
+    for noted, which, other in ((mine, phrase("yours"), origin.name), (theirs, origin.name, phrase("yours"))):
+        if isinstance(noted, str) and (caught := _NOTED.fullmatch(noted)):
+            kind = caught[1]
+            return phrase(f"{which} raises {kind}, {other} does not")
     own, expected = _name(mine), _name(theirs)
     return phrase(f"yours is {own}, {origin.answer} is {expected}")
 

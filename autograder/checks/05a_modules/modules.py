@@ -81,6 +81,42 @@ def _about_assigning(case, mine, theirs):
     }.get(wrong, "a name is in one of the three dicts only, and keeps its position there")
 
 
+_VALUES_AS_CODE = {
+    "parameter": "nn.Parameter(torch.ones(2))", "own parameter": "Own(torch.ones(2))", "module": "nn.Module()",
+    "tensor": "torch.ones(2)", "buffer": "nn.Buffer(torch.ones(2))", "none": "None", "number": "1000", "text": "'text'",
+    "scratch": "nn.Buffer(torch.ones(2), persistent=False)", "zero": "0", "marked": "marked",
+}  # fmt: skip
+_STATEMENTS_AS_CODE = {
+    "set": "module.{name} = {value}", "delete": "del module.{name}", "init": "nn.Module.__init__(module)",
+    "register_buffer": "module.register_buffer({name!r}, {value})", "add_module": "module.add_module({name!r}, {value})",
+    "register_scratch": "module.register_buffer({name!r}, {value}, persistent=False)",
+    "register_parameter": "module.register_parameter({name!r}, {value})",
+}  # fmt: skip
+_NAMED_BY_TEXT = {"set": "setattr(module, {name!r}, {value})", "delete": "delattr(module, {name!r})"}
+_CLASSES_AS_CODE = {
+    "own parameter": "class Own(nn.Parameter):\n    pass\n", "marked": "marked = torch.ones(2)\nmarked.persistent = False\n",
+}  # fmt: skip
+_MEMBERS_AS_CODE = {"limit": "    limit = 3", "rate": "    rate = property(...)  # with a setter"}
+
+
+def _assignments_as_code(torch, before, statements):
+    """The statements of a case, each with its number in the results."""
+    every = [*before, ("init", "", "none"), *statements]
+    used = {word for _, *words in every for word in words}
+    lines = [
+        "import torch",
+        "from torch import nn",
+        "",
+        *(text for kind, text in _CLASSES_AS_CODE.items() if kind in used),
+    ]
+    lines += ["class Device(nn.Module):", *(text for name, text in _MEMBERS_AS_CODE.items() if name in used)]
+    lines += ["    def __init__(self):", "        pass", "", "module = Device()"]
+    for number, (verb, name, kind) in enumerate(every):
+        text = (_STATEMENTS_AS_CODE if name.isidentifier() else _STATEMENTS_AS_CODE | _NAMED_BY_TEXT)[verb]
+        lines.append(f"{text.format(name=name, value=_VALUES_AS_CODE[kind])}  # results[{number}]")
+    return "\n".join(lines)
+
+
 def _case(*statements, before=()):
     return {
         "before": [list(statement) for statement in before],
@@ -97,6 +133,7 @@ def _story(*kinds, before=()):
     "nn.modules.module.set_attribute",
     cases=_assignments,
     hint=_about_assigning,
+    show=_assignments_as_code,
     edges=[
         *[_story(*pair) for pair in itertools.product(_VALUES, _VALUES)],
         _story("parameter", "tensor", "none", "tensor", "parameter", "module", "tensor"),
