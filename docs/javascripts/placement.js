@@ -11,9 +11,10 @@
   const TRIES = 2;
   let given = {}; // by the number of the prediction, its tries
 
-  // What is compared: the words and the numbers, as numbers, without brackets, commas, articles, the name of the module, and what an error says.
+  // What is compared: the words and the numbers, as numbers, without brackets, commas, articles, the name of the module, the overload
+  // `default` of an operator, and what an error says.
   const atoms = (text) => {
-    const plain = text.toLowerCase().replaceAll("torch.", "").replace(/\w*error\b(:.*)?/g, "error");
+    const plain = text.toLowerCase().replaceAll("torch.", "").replace(/\w*error\b(:.*)?/g, "error").replace(/\b(?:ops\.)?aten(?:\.|::)(\w+)(?:\.default\b)?/g, "aten.$1");
     return (plain.match(/[\w.+-]+/g) ?? []).filter((word) => !/^(an?|the)$/.test(word)).map((word) => (isNaN(word) ? word : +word)).join(" ");
   };
 
@@ -81,6 +82,7 @@
       made.querySelector("button").hidden = done;
       const wrong = done ? words("✗ torch prints something else.") : words("✗ torch prints something else. Try once more, or open the answer.");
       verdict(made, tried && (isRight(number) ? words("✓ That is what torch prints.") : wrong));
+      if (!tried && !done) made.querySelector("output").textContent = words("You have two tries.");
       if (done) asked[number].details.open = true;
     });
     const numbers = Object.keys(given).map(Number).filter(isDone);
