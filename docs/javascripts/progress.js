@@ -83,7 +83,7 @@
       for (const id of done) read.add(id), tick(id);
       const whole = [...unseen.keys()].every((id) => read.has(id));
       try {
-        localStorage.setItem(`rushlight/${key}`, JSON.stringify({ sections: [...read], whole }));
+        localStorage.setItem(`rushlight/${key}`, JSON.stringify({ sections: [...read], whole, at: Date.now() }));
       } catch {
         return; // the browser keeps nothing
       }

@@ -31,28 +31,30 @@ const spaced = (() => {
     return new Date(now - now.getTimezoneOffset() * 6e4).toISOString().slice(0, 10);
   }
 
-  // The phases with a lab in which something is written, or a reading of which a section is read.
+  // The phases with a lab in which something is written, or a reading of which a section is read: the phase read last is first, and
+  // those of which no time is known follow, the highest first.
   const begun = () => {
-    const numbers = Object.entries(localStorage).flatMap(([key, kept]) => {
+    const times = {};
+    for (const [key, kept] of Object.entries(localStorage)) {
       const number = key.match(/^rushlight\/(?:read )?(\d\d)[a-z]?_\w*(?:\/\w+)?$/)?.[1];
-      if (!number) return [];
-      const { sections = [], answers = {}, points = 0 } = JSON.parse(kept);
-      return sections.length || Object.keys(answers).length || points ? [number] : [];
-    });
-    return [...new Set(numbers)].sort();
+      if (!number) continue;
+      const { sections = [], answers = {}, points = 0, at = 0 } = JSON.parse(kept);
+      if (sections.length || Object.keys(answers).length || points) times[number] = Math.max(times[number] ?? 0, at);
+    }
+    return Object.keys(times).sort((one, other) => times[other] - times[one] || other - one);
   };
 
   let kept = {}; // in the page too, because a browser may keep nothing
 
   function read() {
-    let phases = [];
+    let newest = [];
     try {
       kept = JSON.parse(localStorage.getItem(KEY)) ?? {};
-      phases = begun();
+      newest = begun();
     } catch {
       // what the page knows
     }
-    return { cards: {}, phases, ...kept };
+    return { cards: {}, phases: [...newest].sort(), newest, ...kept };
   }
 
   function write(changed) {
@@ -105,8 +107,10 @@ for (const place of document.querySelectorAll("[data-review]")) {
   place.replaceChildren(choice, where, question, answer, bar);
 
   function left(day = spaced.today()) {
-    const { cards, phases: chosen } = spaced.read();
-    const names = [...questions.keys()].filter((each) => chosen.includes(each.slice(0, 2)));
+    const { cards, phases: chosen, newest } = spaced.read();
+    const order = [...new Set([...newest, ...chosen])];
+    const of = (phase) => [...questions.keys()].filter((each) => each.slice(0, 2) === phase);
+    const names = order.filter((phase) => chosen.includes(phase)).flatMap(of);
     return spaced.todays(names, cards, day, most);
   }
 

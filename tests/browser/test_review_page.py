@@ -150,6 +150,29 @@ def test_phases_are_those_that_were_begun_until_they_are_chosen(review, whole):
     assert place.locator("summary").inner_text() == "All phases" and place.get_by_label("01 ").is_checked()
 
 
+def test_what_is_due_comes_first_and_new_questions_begin_with_the_phase_read_last(review):
+    place = review.locator("[data-review]")
+    name = review.evaluate("JSON.parse(questions.textContent).find(({ number }) => number === '01').questions[3].name")
+    review.evaluate(
+        """(name) => {
+            const due = { passed: 1, ease: 250, days: 1, due: "2020-01-01" };
+            const keep = (key, value) => localStorage.setItem(`rushlight/${key}`, JSON.stringify(value));
+            keep("read 01_strided/reading", { sections: ["a"], at: 2 });
+            keep("read 10_quantization/reading_10b", { sections: ["a"], at: 3 });
+            keep("review", { cards: { [name]: due } });
+        }""",
+        name,
+    )
+    for phase in "01", "10", "10":
+        review.reload()
+        assert place.get_by_text(f" of 5 · {phase} ·").is_visible()
+        place.get_by_role("button", name="Show the answer").click()
+        place.get_by_role("button", name="good").click()
+    review.evaluate('localStorage.setItem(\'rushlight/read 01_strided/reading\', \'{"sections": ["a"], "at": 4}\')')
+    review.reload()
+    assert place.get_by_text("4 of 5 · 01 ·").is_visible()
+
+
 def test_a_browser_without_work_is_asked_which_phases_it_has_read(page, served, problems):
     page.goto(f"{served}/review.html")
     page.evaluate("localStorage.clear()")
