@@ -45,6 +45,9 @@ DIRECTIVE = re.compile(r"(?:type|noqa|pragma|fmt|mypy|ruff|pylint|doctest)\b ?[:
 TEXT = re.compile(r"(<text\b([^>]*)>)([^<]+)(?=</text>)")  # of a drawing
 LABEL = re.compile(r"[A-Za-z][^\d_()\[\]=<>]*[a-z][^\d_()\[\]=<>]*")
 PROSE = re.compile(r"[A-Za-z][A-Za-z,:']* [A-Za-z,:'+? ]+")  # the same, in the letters of code
+NAMED_COLUMN = re.compile(r"(?<![\w.:/])[a-z]{2,}(?![\w.:/]*[\w/])")  # a heading of a table with a word in it
+TOLD = re.compile(rf"[a-z]{{4,}}|(?=.*\b[a-z]{{2,}}\b){PROSE.pattern}")  # another cell that has words alone
+CELL = re.compile(r"(?<=\| )(?=[^\s|])(.+?)(?= \|)")
 TIME = "**Time.** "  # the paragraph below a lab's title, whose numbers the builder adds up
 COUNT = r"\d+(?:\.\d+)?"
 EFFORT = re.compile(r"(# [★☆]{3} · )(.+)$", re.MULTILINE)  # above an exercise
@@ -101,6 +104,17 @@ def drawing(picture: str, say: Say) -> str:
         return match[1] + (html.escape(known, quote=False) if known else match[3])
 
     return TEXT.sub(said, picture)
+
+
+def table(printed: str, say: Say) -> str:
+    """A table that a cell has printed, as Markdown, with its headings and the words in its cells as `say` has them. Names and
+    values stay."""
+    head, *rows = printed.split("\n")
+
+    def said(line: str, has_words: Callable) -> str:
+        return CELL.sub(lambda cell: (has_words(cell[1]) and say(cell[1], "table")) or cell[1], line)
+
+    return "\n".join([said(head, NAMED_COLUMN.search), *(said(row, TOLD.fullmatch) for row in rows)])
 
 
 # Markdown ------------------------------------------------------------------------------------------------------------
@@ -274,8 +288,9 @@ def _docstring(source: str, say: Say) -> str:
 def notebook(nb: NotebookNode, say: Say) -> NotebookNode:
     """A copy of a notebook in which `say` has translated the text, the comments and the docstrings of exercises.
 
-    Written answers and checks are as they were. So are ids, points and outputs, besides the texts that stand for figures. A cell
-    of a lab that runs torch has its comments alone translated, because its outputs are recorded by its code.
+    Written answers and checks are as they were. So are ids, points and outputs, besides the texts that stand for figures and
+    the words of tables. A cell of a lab that runs torch has its comments alone translated, because its outputs are recorded by its
+    code.
     """
     translated = copy.deepcopy(nb)
     for cell in translated.cells:
@@ -292,6 +307,8 @@ def notebook(nb: NotebookNode, say: Say) -> NotebookNode:
         for shown in (kind for output in cell.get("outputs", []) for kind in output.get("metadata", {}).values()):
             if isinstance(shown, dict) and "alt" in shown:
                 shown["alt"] = say(shown["alt"], "alt") or shown["alt"]
+        for data in (output.data for output in cell.get("outputs", []) if "text/markdown" in output.get("data", {})):
+            data["text/markdown"] = table(data["text/markdown"], say)
     return translated
 
 

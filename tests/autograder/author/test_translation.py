@@ -379,6 +379,20 @@ def test_the_text_that_stands_for_a_figure_is_translated_and_its_picture_stays()
     assert output.metadata["image/png"]["alt"] == "Una línea que sube." and output.data == shown.data
 
 
+def test_of_a_printed_table_the_headings_and_words_are_translated_and_names_and_values_stay():
+    printed = (
+        "| program | int8 | torch: contiguous | torch.addmm |  | `x` in backward |\n|---|---|---|---|---|---|\n"
+        "| weight.t() | relu | one row of it | AutocastCPU, CPU |  | 2 of 3 |\n| copied | a \\| b | mm | True | x | -1 |"
+    )
+    asked = []
+    said = translation.table(printed, lambda text, kind: asked.append(text) or f"<{text}>" * (text != "relu"))
+    words = ["program", "torch: contiguous", "`x` in backward", "relu", "one row of it", "copied"]
+    assert asked == words
+    for word in words[:3] + words[4:]:
+        printed = printed.replace(f"| {word} |", f"| <{word}> |")
+    assert said == printed
+
+
 def test_what_scripts_say_is_found_also_behind_a_template():
     for path in (path for pattern in translate.CODE["figures"] for path in translate.COURSE.glob(pattern)):
         source = re.sub(r"(?m)^ *//.*", "", path.read_text(encoding="utf-8")) if path.suffix == ".js" else ""
