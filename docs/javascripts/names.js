@@ -75,16 +75,11 @@
 
     return () => {
       const joined = typed(wanted().join("_")), words = found(joined).size ? [joined] : wanted().map(typed), each = words.map(found);
-      const rows = modules.flatMap(({ names, module, ...row }) => {
+      const rows = modules.map(({ names, module, ...row }) => {
         const fits = names.filter((name) => each.every((at) => at.has(name))).map((name) => [Math.max(...each.map((at) => at.get(name))), name]);
         fits.sort(([one], [other]) => one - other);
         const itself = Math.max(...words.map(({ whole }) => (module.endsWith(`.${whole}`) ? 0 : fit(module, whole)))) + (INNER.test(module) ? 1.5 : 0);
-        // the names that are what is typed come before other names of the same module
-        const parts = [fits.filter(([best]) => best < 2), fits.filter(([best]) => best >= 2 && best < LAST), fits.filter(([best]) => best >= LAST)];
-        const best = (part) => Math.min(...part.map(([least]) => least));
-        return parts.some((part) => part.length)
-          ? parts.filter((part) => part.length).map((part, i) => ({ ...row, module, fits: part, best: Math.min(i ? Infinity : itself, best(part)) }))
-          : [{ ...row, module, fits, best: itself }];
+        return { ...row, fits, best: Math.min(itself, ...fits.map(([least]) => least)) };
       });
       const shown = rows.filter(({ best }) => words.length && best < Infinity).sort((one, other) => one.best - other.best);
       for (const part of whole) part.hidden = words.length;
@@ -96,7 +91,7 @@
         }),
       );
       const names = shown.reduce((sum, { fits }) => sum + fits.length, 0);
-      return shown.length && `${names} of ${count(total, "name")}, ${count(new Set(shown.map(({ module }) => module)).size, "module")}`;
+      return shown.length && `${names} of ${count(total, "name")}, ${count(shown.length, "module")}`;
     };
   }
 
