@@ -240,7 +240,7 @@
     boxes.replaceChildren(...(state.begun ? [line(state.begun.lines.tokens)] : []), ...prompt, ...chosen);
     const step = state.steps[state.shown];
     panels.replaceChildren(...(step ? [nextPanel(step), cachePanel(step), attentionPanel(step)] : []));
-    for (const each of panels.querySelectorAll(".attention")) each.scrollLeft = each.scrollWidth; // the newest tokens
+    for (const at of panels.querySelectorAll(".at")) at.closest("div").scrollLeft = at.offsetLeft + at.offsetWidth - at.closest("div").clientWidth; // as far as it has to be
   }
 
   // The text of tokens. Some of them are the bytes of one character.

@@ -431,7 +431,8 @@ def apart(one: Text, other: Text) -> float:
         middle = one.y - (0.5 - SHARE[one.anchor]) * one.width
         return both + 3 if abs(middle - other.y) < one.width / 2 + 6 else 0
     level = abs(one.y - other.y) < 5 and not other.turned and not one.turned
-    return both + 4 if level and (one.box is None or one.box is not other.box) else 0
+    phrases = one.mono and not one.box and not other.box and one.lines[1:] and other.lines[1:]  # they are no one line
+    return both + (2 * one.size if phrases else 4) if level and (one.box is None or one.box is not other.box) else 0
 
 
 def shared(knots: Sequence[float], needs: Iterable[Need], charts) -> list[tuple]:
