@@ -19,7 +19,6 @@
 
   // What is asked goes to lunr as a query: each word, more than words that begin like the last one. For a word that no page has, the
   // nearest word of the index is searched, and the reader is told so. A question also has words that say nothing of what it is about.
-  // A name that the glossary or a section has for itself also asks for it by its title.
   const SYNTAX = /"|(?:^|\s)[+-]\S|[*~^]/; // the reader's own query
   const SETUP = 0, QUERY = 2, RESULT = 3; // kinds of messages, of the theme
   const SPANISH = document.documentElement.lang === "es";
@@ -39,18 +38,21 @@
     ).split(" "),
   );
   const ALIKE = [
-    ...["save saved store stored", "size big large", "answer solution", "exercise task assignment", "hand submit", "picture figure diagram", "gpu nvidia", "grow grows growing increase", "share send", "friend classmate", "continue resume"],
+    ...["save saved store stored", "size big large", "answer solution", "exercise task assignment homework", "hand submit", "picture figure diagram", "gpu nvidia card graphics"],
+    ...["grow grows growing increase", "share send", "friend classmate", "continue resume", "begin start", "delete remove erase", "memory ram vram oom", "points score grade grades graded mark marks"],
+    ...["slow slower slowness fast faster speed speedup performance quick quickly", "error fail fails failed failure crash crashes exception", "operator op ops operation", "dimension dim axis axes"],
     ...(SPANISH ? ["corte ruptura rotura rompe romper cortar roto", "respuesta solución", "compartir enviar", "calificar evaluar corregir", "fallo error", "ejecutar correr", "borrar eliminar quitar", "guardar almacenar", "núcleo kernel", "lote batch"] : []),
   ];
   const once = (f, known = new Map()) => (word) => known.get(word) ?? (known.set(word, f(word)), known.get(word));
-  const names = new Map(); // for a name, the words of the titles that have it
-  const spread = new Map(); // for a stem, the number of sections that have it
+  const names = new Set(); // of one word, that a section has
+  const stemmed = new Set(); // the stems of all words
+  const having = new Map(); // for a stem, the questions that have it
   const sections = new Map(); // by location
   const readOf = new Map(); // the words of each section that was found, and their stems
   const api = new Map(); // for a name of PyTorch's in small letters, its sections of the API
   const known = new Map(); // for a word, the number of sections that have it
   const accented = new Map(); // for a word without its accents, the words of the index
-  let separator, query, content, mended, last;
+  let separator, query, content, mended, last, questions = 0;
   const split = (text) => text.toLowerCase().replace(/\bvs code\b/g, "vscode").split(separator).filter((word) => /[\p{L}\p{N}]/u.test(word));
   const plain = (text) => text.replace(/<[^>]*>/g, " ");
   const ENDING = SPANISH
@@ -66,20 +68,27 @@
   };
 
   const stems = (text) => meant(plain(text)).map(stem);
+  const heading = ({ title, english = [""] }) => `${title.replace(/^\w+ \d+\w?: /, "")} ${english[0]}`;
 
   function learn({ config, docs }) {
     separator = new RegExp(config.separator);
     if (sections.size) return; // a measurement has a worker of its own beside the page's
     for (const doc of docs) {
-      const { location, title, text, tags = [], english = [], errors = [] } = doc;
+      const { location, title, text, english = [], asked = [] } = doc;
       sections.set(location, doc);
       const name = /^api\/.+#/.test(location) && ownName(location);
       if (name) api.set(name.toLowerCase(), [...(api.get(name.toLowerCase()) ?? []), location]);
-      const own = new Set(split(`${title} ${plain(text)} ${errors.join(" ")} ${english.join(" ")} ${tags.join(" ").replaceAll("_", " ")} ${tags.join(" ")}`));
-      for (const word of own) known.set(word, (known.get(word) ?? 0) + 1);
-      for (const each of new Set([...own].map(stem))) spread.set(each, (spread.get(each) ?? 0) + 1);
-      for (const word of own) if (bare(word) !== word) accented.set(bare(word), new Set(accented.get(bare(word))).add(word));
-      for (const name of tags) names.set(name, [...(names.get(name) ?? []), ...split(title)]);
+      for (const word of new Set(split([title, plain(text), ...english, ...asked].join(" ")))) {
+        known.set(word, (known.get(word) ?? 0) + 1);
+        stemmed.add(stem(word));
+        if (bare(word) !== word) accented.set(bare(word), new Set(accented.get(bare(word))).add(word));
+      }
+      for (const each of name ? [] : new Set([heading(doc), ...asked, ...asked.map((each) => each.replaceAll("_", " "))])) {
+        const question = { location, stems: new Set(stems(each)) };
+        for (const each of question.stems) having.has(each) ? having.get(each).push(question) : having.set(each, [question]);
+        if (/^\S+$/.test(each)) names.add(each.toLowerCase());
+        questions++;
+      }
     }
   }
 
@@ -154,71 +163,62 @@
     last = /\S$/.test(query) ? split(query).at(-1) ?? "" : ""; // a word that may not be whole
     const begun = (word) => word === last && [...known.keys()].some((each) => bare(each).startsWith(bare(word)));
     content = meant(query).map((word) => {
-      if (spread.has(stem(word)) || begun(word)) return word;
+      if (stemmed.has(stem(word)) || begun(word)) return word;
       const right = nearest(bare(word));
       if (right !== bare(word)) mended = (mended || query.toLowerCase()).replace(word, right);
       return right;
     });
-    const about = new Set(content.map(stem)), parts = new Map();
-    for (const name of names.keys()) {
-      const given = about.has(stem(name)) ? [stem(name)] : stems(name.replaceAll("_", " "));
-      if (given.every((each) => about.has(each))) parts.set(name, given);
-    }
-    const longest = Math.max(...[...parts.values()].map((given) => given.length));
-    const called = [...parts.keys()].filter((name) => parts.get(name).length === longest);
     return [
       ...content.flatMap((word) => [`${word}^8`, ...[...(accented.get(word) ?? [])].map((each) => `${each}^8`), ...other(word), ...(alike.get(root(word)) ?? []).map((each) => `${each}^4`)]),
       ...(last.length > 2 && !mended ? [`${last}*^1`] : []),
-      ...called.flatMap((name) => [`${name}^8`, ...names.get(name).map((word) => `${word}^2`)]),
     ].join(" ");
   }
 
-  // What is found is put in the order of how much of the question it answers: a section by its words, the rare ones most, those
-  // of its title more, and by the part of the question that it has; and a section that has a name for it, by that name.
+  // What is found is put in the order of how much of the question it answers: a section by its words, the rare ones most, those of
+  // its title more, and by the part of the question that it has; and by how alike what is typed is to its title, or to the question
+  // of its own that is most alike. Not each word needs to be there.
   const LONG = 150; // words of a usual section
-  const MOST = 60; // pages that are looked at
+  const MOST = 60; // pages that are looked at, and those that have a question as alike as
+  const NEAR = 0.4;
   const SHOWN = [8, 20]; // pages that are shown, at least and at most: the others if they answer a part of the question as large as
   const LEAST = 0.03; // of what the first one answers
-  const LITERAL = [12, 6]; // how much more a section counts that has a question of four words or more as it is written, or most of it
   const DEFINED = /^\W*(what(['’]?s| is| are| does)|meaning of|qué (es|son|significa)|que (es|son|significa)|significado de)\b/i; // a definition is asked for
   const KINDS = [[/^phases\/.*\/reading/, 1.4], [/^students/, 1.6], [/^phases/, 0.8], [/^(anywhere|map|instructors|gpu|lms)/, 1], [/^figures/, 0.5], [/^(api|index|why)/, 0.25]];
+  const rarity = (each) => Math.log(1 + questions / (having.get(each)?.length ?? 0.5));
+  const sum = (all) => [...all].reduce((total, each) => total + rarity(each), 0);
+  const length = (all) => Math.hypot(...[...all].map(rarity));
+
+  // For each section, the cosine between the words of what is typed and those of its question that is most alike.
+  function likeness(wanted) {
+    const shared = new Map(), best = new Map(), whole = length(wanted);
+    for (const each of wanted) for (const question of having.get(each) ?? []) shared.set(question, (shared.get(question) ?? 0) + rarity(each) ** 2);
+    for (const [question, product] of shared) {
+      question.length ??= length(question.stems);
+      best.set(question.location, Math.max(best.get(question.location) ?? 0, product / whole / question.length));
+    }
+    return best;
+  }
 
   function ranked(items) {
-    const wanted = [...new Set(content.map(stem))].filter((each) => spread.has(each));
-    if (!wanted.length) return;
-    const rarity = new Map(wanted.map((each) => [each, Math.log(1 + sections.size / spread.get(each))]));
-    const sum = (all) => all.reduce((total, each) => total + rarity.get(each), 0);
-    const share = (all) => sum(wanted.filter((each) => all.has(each))) / sum(wanted);
-    const given = split(query), runs = [];
-    for (let start = 0; start < given.length; start++)
-      for (let end = start + Math.max(4, Math.ceil(0.6 * given.length)); end <= given.length; end++) {
-        const run = given.slice(start, end), part = share(new Set(run.map(stem))) ** 2 * (run.length / given.length);
-        if (meant(run.join(" ")).length > 1) runs.push([` ${run.join(" ")} `, part]);
-      }
-    runs.sort(([, one], [, other]) => other - one);
+    const wanted = new Set(content.map(stem).filter((each) => stemmed.has(each)));
+    if (!wanted.size) return;
+    const alikeness = likeness(wanted), whole = sum(wanted);
     const read = (location) => {
-      const { title, text, english, errors = [] } = sections.get(location), all = split(`${plain(text)} ${errors.join(" ")} ${english?.[1] ?? ""}`);
-      readOf.set(location, { said: ` ${split(title).join(" ")} ${all.join(" ")} `, all: all.map(stem) });
+      const section = sections.get(location), { text, english, asked = [] } = section;
+      readOf.set(location, { titled: new Set(stems(heading(section))), all: split([plain(text), ...asked, english?.[1] ?? ""].join(" ")).map(stem) });
       return readOf.get(location);
     };
     const value = (location) => {
-      const { title, tags = [], english } = sections.get(location), inTitle = english?.[0] ?? "";
-      const named = tags.flatMap((tag) => [[stem(tag)], stems(tag.replaceAll("_", " "))]).filter((name) => name.every((each) => rarity.has(each)));
-      const name = new Set(named.sort((a, b) => b.length - a.length)[0]);
-      const heading = new Set(stems(`${title.replace(/^\w+ \d+\w?: /, "")} ${inTitle}`)), count = new Map(), { said, all } = readOf.get(location) ?? read(location);
-      for (const each of all) if (rarity.has(each)) count.set(each, (count.get(each) ?? 0) + 1);
-      const titled = new Set([...heading, ...name]), has = new Set([...titled, ...count.keys()]);
-      const often = (n) => n / (n + 0.5 + (0.7 * all.length) / LONG);
-      const found = wanted.reduce((total, each) => total + rarity.get(each) * (often(count.get(each) ?? 0) + 1.5 * titled.has(each)), 0);
-      const same = share(heading) * ([...heading].filter((each) => rarity.has(each)).length / heading.size || 0);
-      const part = name.size / wanted.length; // of the question, its name
-      const term = DEFINED.test(query) || wanted.length === 1 ? 1.8 : part === 1 ? 0.8 : 0.4;
-      const kind = location.startsWith("glossary") ? (part ? term : 0.4) : (KINDS.find(([page]) => page.test(location))?.[1] ?? 0.7);
-      const written = runs.find(([run]) => said.includes(run))?.[1] ?? 0;
-      return found * share(has) ** 2 * kind * (1 + LITERAL[+(written < 1)] * written) * (english ? 0.6 : 1) * (1 + same + (part >= 0.5 ? 3 * part : 0));
+      const { titled, all } = readOf.get(location) ?? read(location), count = new Map(), like = alikeness.get(location) ?? 0;
+      for (const each of all) if (wanted.has(each)) count.set(each, (count.get(each) ?? 0) + 1);
+      const often = (n) => n / (n + 0.5 + (0.4 * all.length) / LONG);
+      const has = [...wanted].filter((each) => titled.has(each) || count.has(each));
+      const found = has.reduce((total, each) => total + rarity(each) * (often(count.get(each) ?? 0) + titled.has(each)), 0) / whole;
+      const term = DEFINED.test(query) || wanted.size === 1 ? 1.8 : like > 0.95 ? 0.8 : 0.4;
+      const kind = location.startsWith("glossary") ? term : (KINDS.find(([page]) => page.test(location))?.[1] ?? 0.7);
+      return (found * (sum(has) / whole) ** 2 + 2 * like ** 3) * kind * (sections.get(location).english ? 0.6 : 1);
     };
-    const literal = ({ location }) => runs.length && (readOf.get(location) ?? read(location)).said.includes(runs[0][0]);
-    items.push(...items.splice(MOST).filter((group) => group.some(literal)));
+    items.push(...items.splice(MOST).filter((group) => group.some(({ location }) => alikeness.get(location) >= NEAR)));
     for (const group of items) {
       for (const each of group) each.score &&= value(each.location);
       group.sort((a, b) => b.score - a.score);
@@ -247,7 +247,6 @@
       const blocks = text.split(/(?<=<\/(?:p|ul|ol|pre)>)\s*(?=<)/).map((block, at) => ({ block, at, hits: new Set(split(plain(block)).filter(hit).map(root)).size }));
       const best = [...blocks].sort((one, other) => other.hits - one.hits).filter(({ hits }, i) => hits || !i).slice(0, 2);
       each.text = best.sort((one, other) => one.at - other.at).map(({ block }) => marked(cut(block, hit))).join("");
-      each.tags = undefined; // stems and names, for the search alone
       each.title = marked(title) + (english && !each.location.includes("#") ? ` <small>(${words("in English")})</small>` : "");
     }
   }
@@ -277,12 +276,10 @@
     postMessage(message) {
       if (message.type === SETUP) {
         learn(message.data);
-        // lunr finds sections, and takes long to read them: it has each word of a section once. It has the reader's words for a page in
-        // English among those that are not shown.
-        const docs = message.data.docs.map(({ english, errors = [], ...doc }) => ({
+        // lunr finds sections, and takes long to read them: it has each word of a section once, with those that are not shown.
+        const docs = message.data.docs.map(({ english = [], asked = [], ...doc }) => ({
           ...doc,
-          text: [...new Set(split(`${plain(doc.text)} ${errors.join(" ")}`))].join(" "),
-          ...(english && { tags: [...(doc.tags ?? []), ...split(english.join(" "))] }),
+          text: [...new Set(split([plain(doc.text), ...asked, ...english].join(" ")))].join(" "),
         }));
         message = { ...message, data: { ...message.data, docs } };
       }

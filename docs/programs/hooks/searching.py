@@ -5,12 +5,13 @@ code, outputs, pictures, hints and answers. It has the names in the API, each wi
 below everything else; of the list of operators it has the first sentence, and each name with its schema. A name without a docstring
 is found too. It has no names of the course's own tools. The page that a reader sees is whole.
 
-Readers have words of their own. A comment below a heading, `<!-- asked: OOM, CUDA out of memory -->`, names the section by them,
-and `docs/programs/asked.toml` has such names for the readings and their sections, and `translations/es/asked.toml` has those in
-Spanish. A term of the glossary is also found by the names that it has there, and a section of a reading by the errors that the
-index of errors has for it. `docs/javascripts/search.js` reads what is typed, and puts in order what is found. A page without a
-translation is also found by the reader's words for the terms that it has: those of the glossary, of `terms.toml` and of `[words]`
-in `asked.toml`.
+Readers have words of their own. A section has them as `asked`, which no page shows: what readers call it, the questions that it
+answers, and the errors that it explains. The names are those of a comment below its heading,
+`<!-- asked: OOM, CUDA out of memory -->`, and of the glossary, the errors those of the index of errors. `docs/programs/asked.toml`
+has names and questions, and `translations/es/asked.toml` has those in Spanish: of a value the first line has names, and each
+further line has a question or a symptom as a reader would type it. `docs/javascripts/search.js` compares these with what is
+typed, and puts in order what is found. A page without a translation is also found by the reader's words for the terms that it
+has: those of the glossary, of `terms.toml` and of `[words]` in `asked.toml`.
 """
 
 from __future__ import annotations
@@ -31,7 +32,6 @@ from mkdocs.structure.pages import Page
 
 from autograder.language import FOLDER
 from docs.programs import DOCS
-from docs.programs.hooks.glossary import plurals
 from docs.programs.hooks.languages import LANGUAGE
 
 # How much more a page counts than another that says the same.
@@ -61,19 +61,17 @@ PLACE = re.compile(r'<span id="(\w+)"></span>')  # of a name without a docstring
 
 ERROR = re.compile(r'<li><code>([^<]+)</code> · <a href="([^"]+)">')  # of the index of errors
 
-errors: dict[str, list[str]] = {}  # for the address of a section, the errors that it explains, in torch's words
-names: dict[str, list[str]] = {}  # for the address of a section, what readers call it
+asked: dict[str, list[str]] = {}  # for the address of a section, its names and its errors, in torch's words
 declared: dict[str, dict[str, str]] = {}  # for an operator, or a name without a docstring, its entry in the index
 english: set[str] = set()  # the addresses of pages without a translation
 
 
 def on_config(config: MkDocsConfig) -> None:
-    errors.clear()
-    names.clear()
+    asked.clear()
     declared.clear()
     english.clear()
     for term in config.extra["glossary"]:
-        names[f"glossary.html#{term.anchor}"] = [term.title, *term.names, *term.english]
+        asked[f"glossary.html#{term.anchor}"] = [*term.names, *term.english]
 
 
 @event_priority(100)  # before the search plugin reads the page
@@ -85,11 +83,11 @@ def _on_page_context_hide(context, page: Page, **_) -> None:
     for anchor in PLACE.findall(page.content) if path.startswith("api/") and not tool else ():
         address = f"{page.url}#{anchor}"
         declared[address] = {"location": address, "title": anchor, "text": f"<p><code>{page.title}</code></p>"}
-    for anchor, asked in ASKED.findall(page.content):
-        names.setdefault(f"{path.removesuffix('.md')}.html#{anchor}", []).extend(asked.split(", "))
+    for anchor, called in ASKED.findall(page.content):
+        asked.setdefault(f"{path.removesuffix('.md')}.html#{anchor}", []).extend(called.split(", "))
     for message, target in ERROR.findall(page.content) if 'id="an-index-of-errors"' in page.content else ():
         address = normpath(f"{Path(page.url).parent}/{target}").removeprefix(f"{LANGUAGE}/")
-        errors.setdefault(address, []).append(html.unescape(message))
+        asked.setdefault(address, []).append(html.unescape(message))
     if "untranslated" in page.meta:
         english.add(page.url.removeprefix(f"{LANGUAGE}/"))
     page.meta["search"] = {"boost": boost(path), "exclude": tool} | (page.meta.get("search") or {})
@@ -108,8 +106,7 @@ on_page_context = CombinedEvent(_on_page_context_hide, _on_page_context_show)
 @event_priority(100)  # before the search plugin writes its index
 def on_post_build(config: MkDocsConfig) -> None:
     search = config.plugins["material/search"]
-    separator = re.compile(search.config.separator)
-    newcomers, known = of_readings(), own_words(config) if LANGUAGE else {}
+    newcomers, known = of_sections(), own_words(config) if LANGUAGE else {}
     search.search_index.entries += [entry | {"boost": boost("api/")} for entry in declared.values()]
     for entry in search.search_index.entries:
         entry["location"] = entry["location"].removeprefix(f"{LANGUAGE}/") if LANGUAGE else entry["location"]
@@ -119,27 +116,27 @@ def on_post_build(config: MkDocsConfig) -> None:
         if page in english:
             # `search.js` puts it behind the pages in the reader's language
             entry["english"] = [translated(known, entry["title"]), translated(known, entry["text"])]
-        if entry["location"] in errors:
-            entry["errors"] = errors[entry["location"]]
-        called = names.get(entry["location"], []) + newcomers[Path(page).parent.name, anchor or Path(page).stem]
+        folder, stem = Path(page).parent.name, Path(page).stem
+        keys = [anchor or stem, f"{stem}#{anchor}"] if not folder or stem.startswith("reading") else []  # not of a lab
+        called = [*asked.get(entry["location"], []), *(line for key in keys for line in newcomers[folder, key])]
         if called:
-            forms = {form for name in called for form in plurals(name.lower())}
-            entry["tags"] = sorted({"_".join(filter(None, separator.split(form))) for form in forms})
+            entry["asked"] = [*dict.fromkeys(called)]
 
 
-def of_readings() -> dict[tuple[str, str], list[str]]:
-    """What newcomers call a reading, a part or a section: by the folder of the phase, and the page or the anchor."""
+def of_sections() -> dict[tuple[str, str], list[str]]:
+    """Return the names and questions of each section, by the folder of its page and its anchor, its page, or `page#anchor`."""
     paths = [DOCS / "programs" / "asked.toml", *([FOLDER / LANGUAGE / "asked.toml"] if LANGUAGE else [])]
     tables = [_read(path) for path in paths if path.exists()]
     pages = {"": "reading"} | {
         f"{phase[:2]}{part}": f"reading_{phase[:2]}{part}" for phase in tables[0] for part in "abcde"
     }
-    names = defaultdict[tuple[str, str], list[str]](list)
+    said = defaultdict[tuple[str, str], list[str]](list)
     for table in tables:
-        for phase, called in table.items():
-            for key, said in called.items():
-                names[phase, pages.get(key, key)] += said.split(", ")
-    return names
+        for phase, sections in table.items():
+            for key, value in sections.items() if phase != "words" else ():
+                names, *questions = value.rstrip().split("\n")
+                said[phase, pages.get(key, key)] += [line for line in (*names.split(", "), *questions) if line]
+    return said
 
 
 def own_words(config: MkDocsConfig) -> dict[tuple[str, ...], str]:
