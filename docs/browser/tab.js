@@ -673,6 +673,9 @@ function carryOver(check, text) {
     there.answers[cell] = there.passed[check] = answer;
     Object.assign(there, { points: page.next.points, of: page.next.of });
     localStorage.setItem(`rushlight/${lab}`, JSON.stringify(there));
+    const last = { href: new URL(page.next.link, location.href).href, lab: page.next.number, exercise: page.next.exercise };
+    if (!localStorage.getItem("rushlight/last")) localStorage.setItem("rushlight/last", JSON.stringify(last));
+    dispatchEvent(new Event("rushlight:kept")); // home and the paths say where to go on
   } catch {
     // the browser keeps nothing, which the bar says
   }

@@ -57,14 +57,15 @@
       button.textContent = path?.page === button.dataset.choose ? words("Show all pages in the list of pages") : words("Show this path in the list of pages");
   }
 
-  const isDone = (link) => {
+  const standing = (link) => {
     try {
       const { finished, points, of } = JSON.parse(localStorage.getItem(`rushlight/${link.pathname.match(/(\w+)\.html$/)[1]}`));
-      return finished || points === of;
+      return { isDone: finished || points === of, isBegun: points > 0 };
     } catch {
-      return false; // not begun, or a browser that keeps nothing
+      return {}; // not begun, or a browser that keeps nothing
     }
   };
+  const isDone = (link) => standing(link).isDone;
 
   for (const table of document.querySelectorAll(".path[data-path]")) {
     const below = (link) => link.href.slice(root.length);
@@ -85,7 +86,8 @@
     button.dataset.choose = page;
     button.addEventListener("click", () => choose(stored()?.page === page ? null : { title, page, labs }));
     const next = links.find((link) => !isDone(link)), number = (link) => link.textContent.split(" ")[0];
-    const said = next === links[0] ? words("Start with {}", number(links[0])) : next ? words("Go on with {}", number(next)) : words("All labs of this path are finished");
+    const isNew = next === links[0] && !standing(next).isBegun;
+    const said = isNew ? words("Start with {}", number(next)) : next ? words("Go on with {}", number(next)) : words("All labs of this path are finished");
     const start = next ? Object.assign(make("a", "md-button md-button--primary", said), { href: next.href }) : make("b", "", said);
     start.addEventListener("click", () => next && choose({ title, page, labs }));
     const done = links.filter(isDone).length;

@@ -281,6 +281,7 @@ def test_home_asks_and_its_check_answers_and_the_lab_takes_the_answer_over(lab, 
     assert said.inner_text() == "Press Check for the verdict on this code." and not verdict.is_visible()
     answer(lab, "home-exercise", RIGHT)
     press(lab, "home-exercise")
+    assert lab.locator("[data-continue] a").inner_text() == "lab 01a, exercise 2"
     lab.get_by_text("That was exercise 2 of lab 01a: go on").click()
     lab.wait_for_url(f"{below}{LAB}#*")
     assert tally(lab) == of(2, ALL) and "✓" in card(lab, STRIDES)

@@ -364,6 +364,8 @@ def _next(page: Page, config: MkDocsConfig) -> dict:
         "cell": cell.id,
         "own": cell.source,
         "link": link,
+        "number": number_of(HOME["lab"]),
+        "exercise": number,
         "said": said,
         "points": points,
         "of": of,
