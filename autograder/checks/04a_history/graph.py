@@ -96,7 +96,12 @@ def with_writes_as_code(torch, leaves, statements):
             page.lines += ["with torch.no_grad():", f"    {named}.add_(0.5)"]
         return True
 
-    return listing_of(torch, leaves, statements, special=written).text()
+    page = listing_of(torch, leaves, statements, special=written)
+    page.add(f"torch.nn.Parameter({page.name(0)}.detach())", with_parameter(torch, page.values)[-1])
+    named = ", ".join(map(page.name, range(len(page.values))))
+    page.lines += ["with torch.no_grad():", f"    edges = [gradient_edge(x) for x in [{named}]]"]
+    page.lines.append(f"edges += [gradient_edge(x) for x in [{named}, None, 2.5, 'x']]")
+    return page.text()
 
 
 def statements_with_writes(st):
