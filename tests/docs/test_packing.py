@@ -1,9 +1,17 @@
 """What a page's worker loads: archives, and the bytecode of Pyodide's Python."""
 
 import json
+import shutil
+import sys
 import zlib
 
+import pytest
+
+from autograder import course
+from autograder.engine.check import is_on_torch, registry
+from autograder.model import lab_names
 from docs.programs.browser import packing
+from docs.programs.hooks import tab
 
 
 def test_an_archive_has_its_directory_and_then_the_files_and_is_the_same_each_time():
@@ -26,3 +34,20 @@ def test_without_node_there_is_no_bytecode_and_one_line_says_so(tmp_path, monkey
     monkeypatch.setattr(packing.log, "info", said.append)
     assert packing.bytecode(tmp_path, {"a.py": b""}) == {}
     assert said == ["a page compiles Python's modules itself, because there is no Node.js here"]
+
+
+@pytest.mark.parametrize("lab", [lab for lab in lab_names() if lab[:2] != tab.RANKS and not is_on_torch(lab)])
+def test_the_archive_of_a_lab_has_the_recordings_that_its_checks_read(lab, tmp_path, monkeypatch):
+    for name, path in tab._of_lab(lab):
+        if name.startswith("phases/"):
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, tmp_path / name)
+    monkeypatch.setattr(course, "READINGS", tmp_path / "phases")
+    modules = [module for name, module in [*sys.modules.items()] if name.startswith("autograder.checks.")]
+    for read in [value for module in modules for value in vars(module).values() if hasattr(value, "cache_clear")]:
+        read.cache_clear()
+    offered = [check for check in registry().values() if check.lab == lab and check.name not in tab.LACKED]
+    assert offered
+    for check in offered:
+        if callable(check._edges):
+            assert check._edges()

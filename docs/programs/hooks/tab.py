@@ -31,7 +31,7 @@ from mkdocs.utils import get_relative_url
 from nbformat import NotebookNode
 
 from autograder import translation
-from autograder.course import COURSE
+from autograder.course import COURSE, READINGS
 from autograder.engine import practice
 from autograder.engine.card import card
 from autograder.engine.check import BODY, exercise_of, find, global_names, is_milestone, is_on_torch, kind_of
@@ -115,6 +115,7 @@ for name in {}:
 """  # an answer may call the other exercises of its lab
 BAR = "<div data-tab-bar></div>"  # the place of the bar in a lab
 ASKS = re.compile(r"^```python\n(?=from autograder import ask\n)", re.MULTILINE)  # code in a lab's text
+RECORDED = re.compile(r'READINGS / "recorded" / "(\w+)" / "([\w.]+)"')  # in a check
 EXERCISE = re.compile(r"<!-- exercise: (\w+) ([\w.]+) -->")  # in a reading, where it names one of a lab
 COUNTERPART = re.compile(
     r"^ *Source:\s+`([^`]+)`(?:,\s+`([^`]+)`)?", re.MULTILINE
@@ -214,8 +215,15 @@ def _of_language(code: str) -> Iterator[tuple[str, Path]]:
 
 
 def _of_lab(lab: str) -> Iterator[tuple[str, Path]]:
-    """A lab's checks, and torch's recorded answers."""
-    for path in [*(COURSE / "autograder/checks" / lab).glob("*.py"), practice.FOLDER / f"{lab}.zip"]:
+    """A lab's checks, torch's recorded answers, and the readings' recordings that the checks name."""
+    folder = COURSE / "autograder/checks"
+    checks = [*(folder / lab).glob("*.py")]
+    shared = [path for path in (folder / f"shared_{lab[:2]}.py",) if path.exists()]
+    named = {
+        match.groups() for path in checks + shared for match in RECORDED.finditer(path.read_text(encoding="utf-8"))
+    }
+    recordings = [READINGS.joinpath("recorded", *names) for names in sorted(named)]
+    for path in [*checks, practice.FOLDER / f"{lab}.zip", *recordings]:
         yield path.relative_to(COURSE).as_posix(), path
 
 
