@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from importlib import import_module
 from types import SimpleNamespace
 
 from ...engine.check import program
+from ...engine.observe import difference
 from ..cases import attempt, drawn, listed, rows, several, when
 
 # Selective checkpoints -----------------------------------------------------------------------------------------------
@@ -136,12 +138,29 @@ NUMBERS = [0.0, 1.0, -2.5, 3e38, 1e-45, "inf", "-inf", "nan"]
         ([["inf"], ["nan"]], 2.0, "float32"), ([[1.0], [2.5]], 65536.0, "float32"), ([[1.0, 0.0]], 1e-40, "float64"),
         ([[3e38, 3e38, -2.5]], 2.0, "float32"), ([[1e300]], 2.0, "float64"),
     )),
-    hint=when(lambda case: len(case["grads"]) > 1, "all gradients are divided, whatever the first one is"),
+    hint=lambda case, mine, theirs: _about_unscaling(case["grads"], mine, theirs),
 )  # fmt: skip
 def unscaled(rl, grads, scale, kind):
     made, given = _tensors(rl, grads, kind), rl.tensor(scale)
     overflow = rl.amp.grad_scaler.unscale_grads([*made], given)
     return [type(overflow).__name__, overflow, [tensor.tolist() for tensor in made], given.item()]
+
+
+def _about_unscaling(grads, mine, theirs):
+    if not isinstance(mine, list) or len(mine) != 4 or difference(mine[0], theirs[0]):
+        return None
+    given = [[float(number) for number in grad] for grad in grads]
+    apart = [i for i, pair in enumerate(zip(mine[2], theirs[2], strict=True)) if difference(*pair)]
+    left = [i for i in apart if difference(mine[2][i], given[i]) is None]
+    if left and not all(map(math.isfinite, sum(given[: left[0] + 1], []))):
+        return "all gradients are divided, also one with an infinite or NaN element and those after it"
+    if apart:
+        return "a gradient is multiplied in place by 1 / scale, and 1 / scale is rounded to float32 for each type of gradients"
+    if difference(mine[1], theirs[1]):
+        if theirs[1]:
+            return "one infinite or NaN element is enough, in whichever gradient it is"
+        return "the elements count as they are before the division, each by itself and in the gradient's own type"
+    return None
 
 
 @unscaled.oracle
