@@ -9,6 +9,7 @@ from ...engine.check import program
 from ...engine.observe import difference
 from .. import shared_05 as trees
 from ..cases import attempt, defaults, drawn, field, first_apart, numbers, rows, several
+from ..listing import expression
 from ..shared_05 import LARGE, SMALL, TIED, Tree, drawn_trees, mostly, plain, tensor_state
 
 # Registration --------------------------------------------------------------------------------------------------------
@@ -364,9 +365,92 @@ def _about_hooks(case, mine, theirs):
     return None
 
 
+_REGISTER = {
+    "before": "register_forward_pre_hook", "after": "register_forward_hook",
+    "back before": "register_full_backward_pre_hook", "back after": "register_full_backward_hook",
+}  # fmt: skip
+_PARAMETERS = {
+    "before": "args{}",
+    "after": "args{}, output",
+    "back before": "grads",
+    "back after": "grads, grad_output",
+}
+_FORWARDS = {
+    "sum": "return total", "both": "return total, args[0]", "dict": "return {'sum': total}", "nothing": "return None",
+    "raise": "raise ValueError('on purpose')",
+}  # fmt: skip
+
+
+def _change_as_code(kind, effect):
+    """The line in which `forward`, or a hook of a kind, changes the hooks or `forward`. Otherwise there is none."""
+    if effect in ("remove others", "remove all"):
+        which = "all hooks" if effect == "remove all" else f"all hooks of other kinds than {_REGISTER.get(kind, kind)}"
+        return [f"for handle in handles: handle.remove()  # those of {which}"]
+    if effect == "other forward":
+        return ["module.forward = lambda *args, **kwargs: args[0] * 5"]
+    if effect.startswith("add "):
+        added, kwargs, _ = effect.removeprefix("add ").partition(" with kwargs")
+        return [
+            f"module.{_REGISTER[added]}(look{', with_kwargs=True' * bool(kwargs)})  # another hook, which changes nothing"
+        ]
+    return []
+
+
+def _hook_as_code(number, kind, effect, kwargs, again):
+    """The lines of a hook, which is registered `again` perhaps, with other arguments."""
+    lines = _change_as_code(kind, effect)
+    if effect == "remove":
+        lines = [f"handle_{number}.remove()"]
+    elif effect == "raise":
+        lines = ["raise KeyError('on purpose')"]
+    elif effect == "change":
+        lines = [f"return tuple(None if grad is None else grad * {number + 2} for grad in grads)"]
+    elif effect in _RETURNED and not kind.startswith("back"):
+        returned = expression(__name__, "_RETURNED", effect).replace("number", str(number))
+        lines = [f"x = args[0] * {number + 2} if args else torch.arange(3.0) + {number}"] * ("x" in returned)
+        lines += [f"return {returned}"]
+    parameters = "args, *rest" if again and "{}" in _PARAMETERS[kind] else _PARAMETERS[kind].format(", kwargs" * kwargs)
+    return ["", f"def hook_{number}(module, {parameters}):", *(f"    {line}" for line in lines or ["return None"]), ""]
+
+
+def _hooked_call_as_code(torch, hooks, removed, result, within, own, scale, calls):
+    lines = [
+        "import torch",
+        "from torch import nn",
+        "",
+        "class Scale(nn.Module):",
+        "    def forward(self, *args, **kwargs):",
+    ]
+    lines += [
+        f"        {line}"
+        for line in [
+            *_change_as_code("forward", within),
+            "tensors = [x for x in args if isinstance(x, torch.Tensor)]",
+            "total = sum(tensors) * kwargs.get('scale', 1.0)",
+        ]
+    ]
+    lines += [f"        {_FORWARDS[result]}", "", "module = Scale()"]
+    lines += ["module.forward = lambda *args, **kwargs: args[0] * 5"] * own
+    hook = ""
+    for number, (kind, effect, kwargs, first) in enumerate(hooks):
+        is_same = effect == "same" and number and hooks[number - 1][0] == kind
+        again = [kind, "same"] in [other[:2] for other in hooks[number + 1 : number + 2]]
+        lines += [] if is_same else _hook_as_code(number, kind, effect, kwargs and not kind.startswith("back"), again)
+        hook = hook if is_same else f"hook_{number}"
+        more = ", with_kwargs=True" * (kwargs and not kind.startswith("back")) + ", prepend=True" * first
+        lines.append(f"handle_{number} = module.{_REGISTER[kind]}({hook}{more})")
+    lines += [f"handle_{number}.remove()" for number in removed if number < len(hooks)]
+    for number, name in enumerate("xy"):
+        values = numbers(torch, [3], number).tolist()
+        lines.append(f"{name} = torch.tensor({values}, dtype=torch.float64, requires_grad=True)")
+    called = f"module(x, y * 2{'' if scale is None else f', scale={scale}'})"
+    return "\n".join([*lines, *[f"{called}  # and backward, if the result has a graph"] * calls])
+
+
 @program(
     "nn.modules.module.call_impl",
     cases=_hooked_calls,
+    show=_hooked_call_as_code,
     edges=[
         _hooks(), _hooks(scale=2.0, calls=2),
         *[_hooks(result=result) for result in ("both", "dict", "raise", "nothing")],
