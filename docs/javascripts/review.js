@@ -201,7 +201,11 @@ for (const place of document.querySelectorAll("[data-review]")) {
     where.replaceChildren();
     question.textContent = chosen.length ? `${words("Nothing is left for today.")} ${words("Tomorrow: {} questions.", tomorrow.length)}` : "";
     const more = button("", words("Five more"));
-    more.addEventListener("click", () => ((most += spaced.MOST), begin()));
+    more.addEventListener("click", () => {
+      most += spaced.MOST;
+      begin();
+      question.focus({ preventScroll: true });
+    });
     bar.replaceChildren(...(chosen.length ? [more] : []));
   }
 
