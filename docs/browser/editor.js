@@ -1,6 +1,6 @@
 // An editor for the Python of a cell: CodeMirror, which looks as the block of code in whose place it is, with the numbers of the lines.
 
-import { defaultKeymap, history, historyKeymap, indentWithTab, isolateHistory } from "./codemirror/commands.js";
+import { defaultKeymap, history, historyKeymap, indentWithTab, isolateHistory, simplifySelection } from "./codemirror/commands.js";
 import { python } from "./codemirror/lang-python.js";
 import { bracketMatching, indentOnInput, indentUnit } from "./codemirror/language.js";
 import { EditorState } from "./codemirror/state.js";
@@ -34,6 +34,7 @@ function hanging({ doc }) {
 // called after each change, and `run()` for Shift+Enter.
 export function edit(element, { text, label, parts, changed, run }) {
   const act = () => (run(), true);
+  const leave = (view) => (simplifySelection(view), view.setTabFocusMode(5000), true); // also with a selection, the next Tab leaves
   const marks = ({ doc }) => Decoration.set(parts(doc.toString()).map(([start, end, kind]) => Decoration.mark({ class: kind }).range(start, end)));
   const view = new EditorView({
     state: EditorState.create({
@@ -55,6 +56,7 @@ export function edit(element, { text, label, parts, changed, run }) {
         keymap.of([
           { key: "Shift-Enter", run: act },
           { key: "Mod-Enter", run: act },
+          { key: "Escape", run: leave },
           ...defaultKeymap,
           ...historyKeymap,
           indentWithTab,

@@ -241,6 +241,23 @@ def test_an_exercise_is_a_heading_with_its_name_and_an_open_editor_is_not_offere
 
 
 @pytest.mark.sweep  # an editor starts Python
+def test_escape_and_tab_leave_an_editor_whose_code_is_selected(lab):
+    place = f'[data-cell="{STRIDES}"]'
+    lab.locator(f"{place} + .buttons").get_by_text("Edit", exact=True).focus()
+    lab.keyboard.press("Enter")
+    lab.locator(f"{place} .cm-focused").wait_for()
+    assert "YOUR CODE HERE" in lab.evaluate("getSelection().toString()")
+    before = text_of(lab, STRIDES)
+    lab.keyboard.press("Escape")
+    lab.keyboard.press("Tab")
+    assert text_of(lab, STRIDES) == before and lab.evaluate("document.activeElement.textContent") == "Check"
+    lab.locator(f"{place} .cm-content").focus()
+    lab.keyboard.press("End")
+    lab.keyboard.press("Tab")
+    assert len(text_of(lab, STRIDES)) == len(before) + 4
+
+
+@pytest.mark.sweep  # an editor starts Python
 def test_who_starts_again_by_mistake_has_the_code_back(lab):
     answer(lab, STRIDES, WRONG)
     buttons = lab.locator(f'[data-cell="{STRIDES}"] + .buttons')
