@@ -318,7 +318,7 @@ class Cell {
       this.again = buttons.at(-1);
       this.offerAgain();
     }
-    const what = this.check ?? this.exercise ?? sectionOf(this.block);
+    const what = this.check ?? this.exercise ?? sectionOf(this.block, document.querySelectorAll("[data-cell]"));
     for (const each of buttons) each.setAttribute("aria-label", `${each.textContent}: ${what}`);
     this.buttons = make("div", { class: page.notebook || this.checked ? "buttons" : "buttons quiet", role: "group", "aria-label": what }, ...buttons);
     if (this.lacks && !saysAbove(this)) this.sayWhatItLacks();
@@ -388,7 +388,7 @@ class Cell {
     if (!this.again) return;
     const isOwn = this.text === this.own;
     this.again.textContent = isOwn ? words("Undo") : words("Start again");
-    this.again.setAttribute("aria-label", `${this.again.textContent}: ${this.exercise ?? sectionOf(this.block)}`);
+    this.again.setAttribute("aria-label", `${this.again.textContent}: ${this.exercise ?? sectionOf(this.block, document.querySelectorAll("[data-cell]"))}`);
     this.again.hidden = this.lent !== undefined || (isOwn && !this.kept.replaced[this.id]);
   }
 

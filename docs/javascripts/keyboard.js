@@ -85,43 +85,70 @@ function watch() {
 }
 watch();
 
-// The title of the section of an element, without the title's link to itself. tab.js uses it too.
-function sectionOf(element) {
-  const titles = [...document.querySelectorAll("article :is(h1, h2, h3)[id]")];
-  return titles.findLast((title) => title.compareDocumentPosition(element) & Node.DOCUMENT_POSITION_FOLLOWING)?.textContent.replace(/¶$/, "").trim();
+// The title of the section of an element, without the title's link to itself, and, from the second of those `alike` in the section on,
+// which one it is. tab.js uses it too.
+function sectionOf(element, alike = []) {
+  const follows = (title) => (each) => title.compareDocumentPosition(each) & Node.DOCUMENT_POSITION_FOLLOWING;
+  const title = [...document.querySelectorAll("article :is(h1, h2, h3)[id]")].findLast((title) => follows(title)(element));
+  if (!title) return "";
+  const number = [...alike].filter(follows(title)).indexOf(element);
+  return title.textContent.replace(/¶$/, "").trim() + (number > 0 ? ` (${number + 1})` : "");
 }
 
-// The buttons of a block of code come when the block does. They are no place to go to, as navigation would be.
-new MutationObserver(() => {
+// Controls that say the same have names of their own: what they are about. The buttons of a block of code come when the block does, and
+// are no place to go to, as navigation would be.
+function nameControls() {
+  const blocks = document.querySelectorAll("article pre"), folds = [...document.querySelectorAll("article summary")];
   for (const buttons of document.querySelectorAll(".md-code__nav:not([role])")) {
     buttons.setAttribute("role", "none");
-    for (const button of buttons.children) button.ariaLabel = `${button.title}: ${sectionOf(button)}`;
+    for (const button of buttons.children) button.ariaLabel = `${button.title}: ${sectionOf(buttons.closest("pre"), blocks)}`;
   }
-  watch();
-}).observe(document.querySelector("article"), { childList: true, subtree: true });
+  for (const fold of folds.filter((fold) => !fold.ariaLabel)) {
+    const alike = folds.filter(({ textContent }) => textContent === fold.textContent);
+    if (alike.length > 1) fold.ariaLabel = `${fold.textContent.trim()}: ${sectionOf(fold, alike)}`;
+  }
+}
+nameControls();
+new MutationObserver(() => (nameControls(), watch())).observe(document.querySelector("article"), { childList: true, subtree: true });
 
-// In a lab, E leads to the next exercise, and Shift+E to the one before: to its first button. So does a link at the top of the page.
+// In a lab, E leads to the next exercise, and Shift+E to the one before: to its heading, which its contract follows. So does a link at the
+// top of the page.
 function toExercise(step, from = document.activeElement) {
-  const all = [...document.querySelectorAll("article .buttons > .main")];
+  const all = [...document.querySelectorAll("article .buttons > .main")].map(({ parentElement: buttons }) => buttons.previousElementSibling.querySelector("[role=heading]") ?? buttons);
   const fromTop = (each) => from === document.body ? each.getBoundingClientRect().top > 0 : from.compareDocumentPosition(each) & Node.DOCUMENT_POSITION_FOLLOWING;
   const after = all.findIndex((each) => each !== from && fromTop(each));
   const next = step > 0 ? all[after] : all[(after < 0 ? all.length : after) - (all.includes(from) ? 2 : 1)];
-  next?.focus({ preventScroll: true });
-  next?.parentElement.previousElementSibling.scrollIntoView({ block: "start" });
+  if (!next) return;
+  next.tabIndex = -1;
+  next.focus({ preventScroll: true });
+  (next.closest("[data-cell]") ?? next.previousElementSibling).scrollIntoView({ block: "start" });
 }
-if (document.querySelector("[data-tab-bar]")) {
-  document.addEventListener("keydown", ({ key, target, ctrlKey, metaKey, altKey }) => {
-    if (key.toLowerCase() !== "e" || ctrlKey || metaKey || altKey || target.closest("input, textarea, select, [contenteditable]")) return;
-    toExercise(key === "e" ? 1 : -1);
-  });
-  const link = Object.assign(document.createElement("a"), { className: "md-skip", href: "#", textContent: words("Skip to the first exercise (key E)") });
+const first = document.querySelector("[data-tab-bar]") && document.querySelector("article [id^=exercise-]");
+if (first) {
+  const link = Object.assign(document.createElement("a"), { className: "md-skip", href: `#${first.id}`, textContent: words("Skip to the first exercise (key E)") });
   link.addEventListener("click", (event) => {
     event.preventDefault();
     toExercise(1, document.querySelector("h1"));
-    const title = document.activeElement.parentElement.previousElementSibling?.querySelector("[role=heading]"); // the contract follows
-    if (title) title.tabIndex = -1, title.focus({ preventScroll: true });
   });
   document.querySelector("[data-md-component=skip]").append(link);
+}
+
+// Single keys: the theme's (N, P, F, S and others, at the window), that of exercises, and those of other scripts. A reader may turn them
+// off, and on a control of the page no key leads to another page.
+const keys = { get off() { try { return localStorage.getItem("rushlight/keys") === "off"; } catch { return false; } } };
+document.addEventListener("keydown", (event) => {
+  const { key, target, ctrlKey, metaKey, altKey } = event;
+  if (key.length > 1 || ctrlKey || metaKey || altKey) return;
+  const isField = target.closest("input, textarea, select, [contenteditable]");
+  if (keys.off || ("np,.".includes(key) && target.closest("article :is(summary, button, label, [tabindex='0'])"))) event.stopPropagation();
+  else if (key.toLowerCase() === "e" && !isField && first) toExercise(key === "e" ? 1 : -1);
+});
+for (const place of document.querySelectorAll("[data-keys]")) {
+  const field = Object.assign(document.createElement("input"), { type: "checkbox", checked: !keys.off });
+  field.addEventListener("change", () => { try { localStorage.setItem("rushlight/keys", field.checked ? "on" : "off"); } catch { field.checked = true; } });
+  const label = document.createElement("label");
+  label.append(field, ` ${words("Single keys act")}`);
+  place.append(label);
 }
 
 // The switch of languages leads to the section that is read.

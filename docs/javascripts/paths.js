@@ -53,8 +53,10 @@
       const labs = make("ul", "md-nav__list", entry([path.title, path.page]), ...path.labs.map(entry));
       list.prepend(make("li", "on-path", labs, all));
     }
-    for (const button of document.querySelectorAll("button[data-choose]"))
+    for (const button of document.querySelectorAll("button[data-choose]")) {
       button.textContent = path?.page === button.dataset.choose ? words("Show all pages in the list of pages") : words("Show this path in the list of pages");
+      button.ariaLabel = `${button.textContent}: ${sectionOf(button)}`;
+    }
   }
 
   const standing = (link) => {

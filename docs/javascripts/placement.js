@@ -40,6 +40,8 @@
   function form(number) {
     const made = document.createElement("form");
     made.className = "predict";
+    made.setAttribute("role", "group");
+    made.ariaLabel = sectionOf(asked[number].details);
     made.innerHTML =
       `<label for="predict-${number}"><b>${words("It prints")}</b></label> <textarea id="predict-${number}" rows="3" spellcheck="false"></textarea> ` +
       `<button type="submit">${words("Compare")}</button> <output aria-live="polite"></output>`;

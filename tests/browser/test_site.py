@@ -475,10 +475,41 @@ def test_the_key_e_leads_to_the_next_exercise_and_shift_to_the_one_before(page, 
     for key in "e", "e", "e", "Shift+E":
         page.keyboard.press(key)
         reached.append(page.evaluate(at))
-    assert len({*reached}) == 3 and reached[3] == reached[1] and reached[0].startswith("Check: aten.")
+    assert len({*reached}) == 3 and reached[3] == reached[1] and reached[0].startswith("Exercise: ")
+    page.locator(".md-skip").last.press("Enter")
+    assert page.evaluate(at) == reached[0]
     field = page.get_by_role("textbox", name="Search")
     field.press("e")
     assert field.input_value() == "e"
+
+
+def test_single_keys_lead_nowhere_from_a_control_and_can_be_turned_off(page, served):
+    reading = f"{served}/phases/01_strided/reading.html"
+    page.goto(f"{served}/students.html")
+    switch = page.get_by_label("Single keys act")
+    switch.press(" ")
+    assert not switch.is_checked()
+    page.goto(reading)
+    page.keyboard.press("n")
+    page.keyboard.press("/")
+    assert page.evaluate("document.activeElement === document.body")
+    page.goto(f"{served}/students.html")
+    switch.check()
+    page.goto(reading)
+    page.locator("article summary").first.press("n")
+    page.wait_for_timeout(300)
+    assert page.url == reading
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("n")
+    page.wait_for_url("**/01a_views.html")
+
+
+@pytest.mark.parametrize("name", ["phases/01_strided/reading.html", "phases/01_strided/01a_views.html", "paths.html"])
+def test_no_two_folds_or_buttons_of_a_page_have_one_name(page, served, name):
+    page.goto(f"{served}/{name}", wait_until="networkidle")
+    told = "all => all.filter(each => !each.closest('.moving')).map(each => each.ariaLabel || each.innerText.trim())"
+    names = page.locator("article :is(button, summary):visible").evaluate_all(told)
+    assert len(names) > 3 and {each for each in names if names.count(each) > 1} == set()
 
 
 def test_a_page_of_the_api_shows_the_names_that_contain_what_is_typed(page, served):
