@@ -4,6 +4,9 @@ import ast
 import re
 from pathlib import Path
 
+from docs.programs.hooks import schemes
+from docs.programs.hooks.narrow import narrow
+
 ROOT = Path(__file__).resolve().parents[2]
 BACKWARDS = {("01", "03")}  # the page says so: what makes and converts tensors runs on kernels
 
@@ -44,3 +47,8 @@ def test_an_arrow_leads_to_every_phase_from_those_that_its_modules_import():
             others = {phase_of(name, found) for name in imports(path)} - {None, number}
             used |= {(other, number) for other in others}
     assert {edge for edge in used if edge[::-1] not in BACKWARDS} <= reached
+
+
+def test_the_drawing_for_a_phone_has_a_box_to_press_for_each_phase():
+    drawing = (schemes.IMAGES / "map.svg").read_text()
+    assert len(schemes.BOX.findall(drawing)) == len(schemes.BOX.findall(narrow(drawing))) == 16

@@ -28,7 +28,7 @@ GROUND, INK, DARKEST = (0x1E, 0x21, 0x29), (0xE6, 0xE9, 0xEE), 0.14  # in the da
 ROOT = '<svg style="color-scheme: light dark; fill: light-dark(#000000, #e6e9ee)" '  # of what names no colour, too
 MAP = re.compile(r"!\[([^\]]*)\]\(images/map\.svg\)\{ \.map \}")
 SCREENSHOT = re.compile(r"!\[[^\]]*\]\(images/([\w-]+)\.webp\)(\{[^}]*\})?")
-BOX = re.compile(r'<rect data-phase="(\d\d)"( x="\S+" y="\S+" width="\S+" height="\S+" rx="6")')
+BOX = re.compile(r'<rect data-phase="(\d\d)"( x="\S+" y="\S+" width="\S+" height="\S+" rx="\S+")')
 
 
 def dark(color: str) -> str:
