@@ -94,7 +94,9 @@
     start.addEventListener("click", () => next && choose({ title, page, labs }));
     const done = links.filter(isDone).length;
     const far = done ? [" ", make("small", "", words("{0} of {1} labs finished", done, links.length))] : [];
-    table.querySelector(".buttons").append(start, " ", button, ...far);
+    const fold = Object.assign(make("button", "fold", words("Labs and readings")), { type: "button", ariaExpanded: false }); // on a phone
+    fold.addEventListener("click", () => (fold.ariaExpanded = table.classList.toggle("open")));
+    table.querySelector(".buttons").append(start, " ", fold, " ", button, ...far);
   }
 
   show();
