@@ -227,6 +227,28 @@ def test_a_figure_at_the_top_is_that_of_its_section_with_a_way_there(hooks):
     assert 'src="b.svg"' in other
 
 
+@pytest.mark.parametrize(
+    ("text", "covered"),
+    [
+        ("From 14 µs on.\n\nThe next one", "From 14 µs on."),
+        ("It falls.\n\nThen it rises.\n\n<!-- answered -->\n\nThe next one", "It falls.\n\nThen it rises."),
+        ("<!-- answered -->\n\nThe next one", ""),
+        ("Here is the next one:", None),
+        ("**Test yourself.** Why?", None),
+        ("## Next", None),
+    ],
+)
+def test_a_text_that_tells_what_an_output_shows_is_covered_with_the_output(hooks, text, covered):
+    output = nbformat.v4.new_output("stream", text="14\n")
+    question, answer = map(nbformat.v4.new_markdown_cell, ("**Question.** From when on?", text))
+    nb = nbformat.v4.new_notebook(cells=[question, nbformat.v4.new_code_cell("f()", outputs=[output]), answer])
+    hooks["notebooks"]._cover_answers(nb)
+    hooks["notebooks"]._cover_texts(nb)
+    page, _ = hooks["notebooks"]._exporter().from_notebook_node(nb, {"output_files_dir": "", "unique_key": "figure"})
+    fold, below = re.search(r"<details.*?>14</pre>.*?</div>(.*)</details>(.*)", page, re.DOTALL).groups()
+    assert (fold.strip(), covered is None) == (covered or "", text in below)
+
+
 def test_a_section_of_a_long_reading_has_the_anchor_of_its_page(long):
     places = {whole: (part.number, own) for part in long.parts for whole, own in part.anchors.items()}
     assert [places[anchor] for anchor in ("rows", "rows_1", "rows_2", "rows_3", "strides=")] == [

@@ -58,6 +58,10 @@ IN_THE_LAB = re.compile(
 TOP = re.compile(r"<!-- top: Figure ([\w.]+) -->")  # where a reading shows a figure of a section below
 TITLE = re.compile(r"^# +(.+)$", re.MULTILINE)
 QUESTION = "**Question.**"  # a paragraph that asks for the output of the cells below it
+ANSWERED = "<!-- answered -->"  # where the text below a covered output no longer tells what the output shows
+OTHER = re.compile(
+    r'\A(?:<span lang="en">)?(?:[#|!]|\*\*|<(?!span))|:(?:</span>)?\Z'
+)  # a paragraph that does not tell it: a heading, a table, a box, or the introduction of what is below
 CELL, LONG = re.compile(r"(?<=<td>)[^<]+"), re.compile(r"[^\s&;]{16,}")  # of a table, and a long name in it
 TITLED = re.compile(
     r'(<div id="exercise-(?:[^"]*-)?(\w+)"[^>]*><span class="filename")>([^<]*)'
@@ -75,6 +79,8 @@ TEMPLATE = """
 <details class="folded asked" markdown="1"><summary>{{ cell.metadata.asked }}</summary>
 
 {{ super() }}
+
+{{ cell.metadata.answer | prose if cell.metadata.answer }}
 
 </details>
 {% else %}{{ super() }}{% endif -%}
@@ -463,6 +469,7 @@ def convert(notebook: Notebook, add) -> str:
         _cover_answers(nb)
     nb = _translated(nb, notebook) if LANGUAGE else nb
     _name_figures(nb)
+    _cover_texts(nb)
     _join_streams(nb)
     folder = f"{PurePosixPath(notebook.page).stem}_files"
     page, resources = _exporter().from_notebook_node(nb, {"output_files_dir": folder, "unique_key": "figure"})
@@ -511,6 +518,19 @@ def _cover_answers(nb: NotebookNode) -> None:
         elif asked and cell.outputs:
             drawn = all(any(kind.startswith("image/") for kind in output.get("data", {})) for output in cell.outputs)
             cell.metadata["asked"] = words("Show the figure") if drawn else words("Show what it prints")
+
+
+def _cover_texts(nb: NotebookNode) -> None:
+    """Cover the text that tells what a covered output shows, too. It is the paragraph that follows the output, unless the paragraph
+    leads on to what is below it. If the text has a mark, it is what is above the mark."""
+    for cell, after in zip(nb.cells, nb.cells[1:]):
+        if "asked" in cell.metadata and after.cell_type == "markdown":
+            text, mark, rest = after.source.strip().partition(ANSWERED)
+            if not mark:
+                text, _, rest = text.partition("\n\n")
+            if mark or not OTHER.search(text):
+                cell.metadata["answer"] = nbformat.v4.new_markdown_cell(text.strip())
+                after.source = rest.strip()
 
 
 def _name_figures(nb: NotebookNode) -> None:
