@@ -15,6 +15,8 @@ import difflib
 import re
 import sys
 import textwrap
+from contextlib import suppress
+from pprint import pformat
 from typing import TYPE_CHECKING, Any
 
 from ..engine.subject import is_grading
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from ..engine.sandbox import Sandbox
 
 SECONDS = 60.0  # of own time, for a cell
+WIDTH = 96  # of a result on one line, in characters
 _opened: dict[str, Sandbox] = {}  # the processes of this kernel, by the patient's number, "" for the sound framework
 _FIRST = "from pydoc import help\nimport rushlight as rl\nfrom autograder.engine import patient_side as _\n"
 _ON_TORCH = "import torch\nfrom autograder.engine.ranks_side import Xp\nxp = Xp(False)\n"
@@ -56,6 +59,9 @@ def _is_of_pytorch(number: str) -> bool:
 
 def _print_result(framework: str, result: str) -> None:
     place = speak("on {framework}:", framework=framework)
+    if len(result) > WIDTH:
+        with suppress(ValueError, SyntaxError):  # a literal has its parts below each other
+            result = pformat(ast.literal_eval(result), width=WIDTH)
     print(f"\n{place}\n{textwrap.indent(result, '    ')}")
 
 
