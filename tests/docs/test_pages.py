@@ -15,6 +15,7 @@ from mkdocs.utils.meta import get_data
 
 from autograder.engine.check import is_on_torch
 from autograder.model import Lab, lab_names
+from docs.programs.hooks import notebooks
 
 ROOT = Path(__file__).parents[2]
 
@@ -227,6 +228,22 @@ def test_a_figure_at_the_top_is_that_of_its_section_with_a_way_there(hooks):
     assert 'src="b.svg"' in other
 
 
+COVERED = [
+    reading.path
+    for reading in (phase.reading for phase in notebooks.phases(ROOT))
+    if reading and notebooks.TOP.search(reading.path.read_text(encoding="utf-8"))
+]
+
+
+@pytest.mark.parametrize("path", COVERED, ids=lambda path: path.parent.name)
+def test_a_figure_at_the_top_is_not_covered_by_a_question_and_is_not_near(hooks, path):
+    page = hooks["notebooks"].convert(hooks["notebooks"].Notebook(path, "phases/x/reading.md"), lambda *_: None)
+    _, number, below = hooks["notebooks"].TOP.split(page)
+    before = below[: re.search(rf"^\*Figure {re.escape(number)}[.:] ", below, re.MULTILINE).start()]
+    assert re.search("^#+ ", before, re.MULTILINE)
+    assert before.rfind('<details class="folded asked"') <= before.rfind("</details>")
+
+
 @pytest.mark.parametrize(
     ("text", "covered"),
     [
@@ -247,6 +264,18 @@ def test_a_text_that_tells_what_an_output_shows_is_covered_with_the_output(hooks
     page, _ = hooks["notebooks"]._exporter().from_notebook_node(nb, {"output_files_dir": "", "unique_key": "figure"})
     fold, below = re.search(r"<details.*?>14</pre>.*?</div>(.*)</details>(.*)", page, re.DOTALL).groups()
     assert (fold.strip(), covered is None) == (covered or "", text in below)
+
+
+def test_the_fold_of_a_figures_code_does_not_tell_what_the_figure_shows(hooks):
+    label = hooks["notebooks"]._summary
+    assert label("# Figure 11a.3: two loops\nrl.draw.show(1)") == "Code of figure 11a.3"
+    assert label("# Set-up: f(x)\n# and g") == "Set-up: f(x) and g" and label("f()") == "Code"
+
+
+def test_long_lines_of_words_in_an_output_wrap_and_others_do_not(hooks):
+    long = "a word and another one " * 4
+    shown = hooks["notebooks"]._text(f"title\n\n{long}\n{long}.\n\n{'a  ' * 40}\nb.\n\n{'a b' * 40}")
+    assert re.findall('<span class="prose">(.*?)</span>', shown) == [f"{long} {long}."]
 
 
 def test_a_section_of_a_long_reading_has_the_anchor_of_its_page(long):

@@ -62,6 +62,10 @@ ANSWERED = "<!-- answered -->"  # where the text below a covered output no longe
 OTHER = re.compile(
     r'\A(?:<span lang="en">)?(?:[#|!]|\*\*|<(?!span))|:(?:</span>)?\Z'
 )  # a paragraph that does not tell it: a heading, a table, a box, or the introduction of what is below
+DRAWN = re.compile(r"\w+ (\d[\w.]*): ")  # what the code of a figure begins with: `Figure 2: `, in each language
+PROSE = re.compile(
+    r"(?:(?<=\n\n)|\A)(?:\S(?:[^\n ]| (?! )){79,}\n)+\S[^\n]*[.:?!](?=\n\n|\Z)"
+)  # long lines of words in what a cell has printed
 CELL, LONG = re.compile(r"(?<=<td>)[^<]+"), re.compile(r"[^\s&;]{16,}")  # of a table, and a long name in it
 TITLED = re.compile(
     r'(<div id="exercise-(?:[^"]*-)?(\w+)"[^>]*><span class="filename")>([^<]*)'
@@ -589,8 +593,11 @@ def code(cell: NotebookNode) -> str:
 
 
 def _summary(source: str) -> str:
-    """Return the label of a folded cell: its first comment, or else that it is code."""
+    """Return the label of a folded cell: its first comment, or else that it is code. That of a figure does not tell what it shows,
+    because a question may ask for it."""
     comment = re.search(r"^# *(.+(?:\n# *.+)*)", source, re.MULTILINE)
+    if figure := comment and DRAWN.match(comment[1]):
+        return words("Code of figure {}").format(figure[1])
     return html.escape(re.sub(r"\n# *", " ", comment[1])) if comment else words("Code")
 
 
@@ -626,7 +633,9 @@ def lists(source: str) -> str:
 
 
 def _text(text: str, label: str = "Output") -> str:
-    return _box(f'<pre tabindex="0">{html.escape(strip_ansi(text).strip(chr(10)))}</pre>', label == "Error")
+    printed = html.escape(strip_ansi(text).strip("\n"))
+    printed = PROSE.sub(lambda prose: f'<span class="prose">{prose[0].replace(chr(10), " ")}</span>', printed)
+    return _box(f'<pre tabindex="0">{printed}</pre>', label == "Error")
 
 
 def _rich(source: str) -> str:
