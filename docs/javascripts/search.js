@@ -38,9 +38,10 @@
     ).split(" "),
   );
   const ALIKE = [
-    ...["save saved store stored", "size big large", "answer solution", "exercise task assignment homework", "hand submit", "picture figure diagram", "gpu nvidia card graphics"],
-    ...["grow grows growing increase", "share send", "friend classmate", "continue resume", "begin start", "delete remove erase", "memory ram vram oom", "points score grade grades graded mark marks"],
-    ...["slow slower slowness fast faster speed speedup performance quick quickly", "error fail fails failed failure crash crashes exception", "operator op ops operation", "dimension dim axis axes"],
+    ...["save saved store stored", "size big large huge giant massive", "answer solution", "exercise task assignment homework", "hand submit", "picture figure diagram", "gpu nvidia card graphics"],
+    ...["grow grows growing increase", "share send", "friend classmate partner", "continue resume", "begin start", "delete remove erase", "memory ram vram", "freeze frozen unfreeze", "batch minibatch"],
+    ...["slow slowly slower slowness fast faster speed speedup performance quick quickly ages forever", "error fail fails failed failure crash crashes exception segfault", "operator op ops operation"],
+    ...["points score grade grades graded mark marks", "dimension dim axis axes", "gradient grad", "backward backprop backpropagation", "deploy deployment ship production", "phone mobile smartphone tablet"],
     ...(SPANISH ? ["corte ruptura rotura rompe romper cortar roto", "respuesta solución", "compartir enviar", "calificar evaluar corregir", "fallo error", "ejecutar correr", "borrar eliminar quitar", "guardar almacenar", "núcleo kernel", "lote batch"] : []),
   ];
   const once = (f, known = new Map()) => (word) => known.get(word) ?? (known.set(word, f(word)), known.get(word));
@@ -68,7 +69,7 @@
   };
 
   const stems = (text) => meant(plain(text)).map(stem);
-  const heading = ({ title, english = [""] }) => `${title.replace(/^\w+ \d+\w?: /, "")} ${english[0]}`;
+  const heading = ({ title, english = [""] }) => `${title.replace(/^\w+ \d+\w?: /, "")} ${english[0]}`.trim();
 
   function learn({ config, docs }) {
     separator = new RegExp(config.separator);
@@ -202,7 +203,7 @@
   function ranked(items) {
     const wanted = new Set(content.map(stem).filter((each) => stemmed.has(each)));
     if (!wanted.size) return;
-    const alikeness = likeness(wanted), whole = sum(wanted);
+    const alikeness = likeness(wanted), whole = sum(wanted), defined = DEFINED.test(query) || wanted.size === 1;
     const read = (location) => {
       const section = sections.get(location), { text, english, asked = [] } = section;
       readOf.set(location, { titled: new Set(stems(heading(section))), all: split([plain(text), ...asked, english?.[1] ?? ""].join(" ")).map(stem) });
@@ -214,8 +215,7 @@
       const often = (n) => n / (n + 0.5 + (0.4 * all.length) / LONG);
       const has = [...wanted].filter((each) => titled.has(each) || count.has(each));
       const found = has.reduce((total, each) => total + rarity(each) * (often(count.get(each) ?? 0) + titled.has(each)), 0) / whole;
-      const term = DEFINED.test(query) || wanted.size === 1 ? 1.8 : like > 0.95 ? 0.8 : 0.4;
-      const kind = location.startsWith("glossary") ? term : (KINDS.find(([page]) => page.test(location))?.[1] ?? 0.7);
+      const kind = location.startsWith("glossary") && defined ? 1.8 : (KINDS.find(([page]) => page.test(location))?.[1] ?? 0.7);
       return (found * (sum(has) / whole) ** 2 + 2 * like ** 3) * kind * (sections.get(location).english ? 0.6 : 1);
     };
     items.push(...items.splice(MOST).filter((group) => group.some(({ location }) => alikeness.get(location) >= NEAR)));

@@ -117,6 +117,9 @@ FIRST = (
         "loss is nan": "11_profiling/reading_11b.html#a-loss-that-is-nan",
         "dataloader": "05_training/reading.html#from-data-to-batches",
         "google colab": "anywhere.html#colab",
+        "how do I write a custom op": "06_custom_ops/reading.html#an-operator-in-one-line",
+        "torch.no_grad": "api/autograd/grad_mode.html#no_grad",
+        "my gradient is None": "04_autograd/reading.html#which-results-require-grad",
     }
 )
 SOON = {  # a section that should be among the first two of one of the first three pages
@@ -142,6 +145,16 @@ def test_what_a_reader_types_finds_the_section_that_explains_it(page, served, fi
     assert not {words: place for words, place in firsts.items() if not place.endswith(first[words])}
     places = {words: [each for group in sections[words][:3] for each in group[:2]] for words in soon}
     assert not {words: each for words, each in places.items() if not any(place.endswith(soon[words]) for place in each)}
+
+
+def test_a_whole_question_finds_the_section_of_which_readers_ask_it_in_words_that_no_text_has(page, folder, served):
+    typed, place = "How can I refresh my knowledge for an interview?", "students.html#keeping-it"
+    entries = json.loads((folder / "search/search_index.json").read_text("utf-8"))["docs"]
+    texts = {entry["location"]: f"{entry['title']} {entry['text']}".lower() for entry in entries}
+    assert not [word for word in ("refresh", "interview") if word in texts[place]]
+    page.goto(f"{served}/students.html")
+    [[first, *_], *_] = page.evaluate(FINDS, [typed])[typed]
+    assert first == place
 
 
 @pytest.mark.parametrize(
