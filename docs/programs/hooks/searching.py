@@ -117,7 +117,10 @@ def on_post_build(config: MkDocsConfig) -> None:
             # `search.js` puts it behind the pages in the reader's language
             entry["english"] = [translated(known, entry["title"]), translated(known, entry["text"])]
         folder, stem = Path(page).parent.name, Path(page).stem
-        keys = [anchor or stem, f"{stem}#{anchor}"] if not folder or stem.startswith("reading") else []  # not of a lab
+        keys = [f"{stem}#{anchor}"]
+        # Other sections of a lab have the anchors of its reading's.
+        if not folder or stem.startswith("reading") or anchor[:1].isdigit():
+            keys.append(anchor or stem)
         called = [*asked.get(entry["location"], []), *(line for key in keys for line in newcomers[folder, key])]
         if called:
             entry["asked"] = [*dict.fromkeys(called)]
