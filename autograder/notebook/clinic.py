@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..engine.sandbox import Sandbox
 
 SECONDS = 60.0  # of own time, for a cell
-WIDTH = 96  # of a result on one line, in characters
+WIDTH = 110  # of a result on one line, in characters
 _opened: dict[str, Sandbox] = {}  # the processes of this kernel, by the patient's number, "" for the sound framework
 _FIRST = "from pydoc import help\nimport rushlight as rl\nfrom autograder.engine import patient_side as _\n"
 _ON_TORCH = "import torch\nfrom autograder.engine.ranks_side import Xp\nxp = Xp(False)\n"

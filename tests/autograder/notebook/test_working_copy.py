@@ -189,6 +189,13 @@ def test_a_cell_of_another_case_puts_it_into_the_copy_and_keeps_the_patch(copy, 
     assert copy.patch_file(FIRST).exists()
 
 
+def test_a_long_result_has_its_parts_below_each_other(capsys):
+    clinic._print_result("PyTorch", repr((("torch.float64",) * 5,) * 3))
+    assert capsys.readouterr().out.count("\n     ('torch.float64', 't") == 2
+    clinic._print_result("PyTorch", "no literal " * 20)
+    assert capsys.readouterr().out.count("\n") == 3
+
+
 @pytest.mark.sweep
 def test_a_case_is_shown_with_its_two_results(copy, capsys):
     clinic.patient(FIRST)
