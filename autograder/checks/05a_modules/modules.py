@@ -390,14 +390,12 @@ def _change_as_code(kind, effect):
         return ["module.forward = lambda *args, **kwargs: args[0] * 5"]
     if effect.startswith("add "):
         added, kwargs, _ = effect.removeprefix("add ").partition(" with kwargs")
-        return [
-            f"module.{_REGISTER[added]}(look{', with_kwargs=True' * bool(kwargs)})  # another hook, which changes nothing"
-        ]
+        return [f"module.{_REGISTER[added]}(look{', with_kwargs=True' * bool(kwargs)})  # look returns None"]
     return []
 
 
-def _hook_as_code(number, kind, effect, kwargs, again):
-    """The lines of a hook, which is registered `again` perhaps, with other arguments."""
+def _hook_as_code(torch, number, kind, effect, parameters, some_empty):
+    """The lines of a hook. There are none for a hook that returns None."""
     lines = _change_as_code(kind, effect)
     if effect == "remove":
         lines = [f"handle_{number}.remove()"]
@@ -407,42 +405,32 @@ def _hook_as_code(number, kind, effect, kwargs, again):
         lines = [f"return tuple(None if grad is None else grad * {number + 2} for grad in grads)"]
     elif effect in _RETURNED and not kind.startswith("back"):
         returned = expression(__name__, "_RETURNED", effect).replace("number", str(number))
-        lines = [f"x = args[0] * {number + 2} if args else torch.arange(3.0) + {number}"] * ("x" in returned)
-        lines += [f"return {returned}"]
-    parameters = "args, *rest" if again and "{}" in _PARAMETERS[kind] else _PARAMETERS[kind].format(", kwargs" * kwargs)
-    return ["", f"def hook_{number}(module, {parameters}):", *(f"    {line}" for line in lines or ["return None"]), ""]
+        other = f" if args else torch.tensor({numbers(torch, [3], number).tolist()}, dtype=torch.float64)" * some_empty
+        returned += "  # a namedtuple" * ("Pair" in returned)
+        lines = [*[f"x = args[0] * {number + 2}{other}"] * ("x" in returned), f"return {returned}"]
+    return ["", f"def hook_{number}(module, {parameters}):", *(f"    {line}" for line in lines), ""] if lines else []
 
 
 def _hooked_call_as_code(torch, hooks, removed, result, within, own, scale, calls):
-    lines = [
-        "import torch",
-        "from torch import nn",
-        "",
-        "class Scale(nn.Module):",
-        "    def forward(self, *args, **kwargs):",
-    ]
-    lines += [
-        f"        {line}"
-        for line in [
-            *_change_as_code("forward", within),
-            "tensors = [x for x in args if isinstance(x, torch.Tensor)]",
-            "total = sum(tensors) * kwargs.get('scale', 1.0)",
-        ]
-    ]
-    lines += [f"        {_FORWARDS[result]}", "", "module = Scale()"]
-    lines += ["module.forward = lambda *args, **kwargs: args[0] * 5"] * own
-    hook = ""
+    lines = ["import torch", "", "class Scale(torch.nn.Module):", "    def forward(self, *args, **kwargs):"]
+    total = "total = sum(x for x in args if isinstance(x, torch.Tensor)) * kwargs.get('scale', 1.0)"
+    lines += [f"        {line}" for line in (*_change_as_code("forward", within), total, _FORWARDS[result])]
+    lines += ["", "module = Scale()"] + ["module.forward = lambda *args, **kwargs: args[0] * 5"] * own
+    hook, some_empty = "", any(effect == "empty" for _, effect, *_ in hooks)
     for number, (kind, effect, kwargs, first) in enumerate(hooks):
-        is_same = effect == "same" and number and hooks[number - 1][0] == kind
-        again = [kind, "same"] in [other[:2] for other in hooks[number + 1 : number + 2]]
-        lines += [] if is_same else _hook_as_code(number, kind, effect, kwargs and not kind.startswith("back"), again)
-        hook = hook if is_same else f"hook_{number}"
-        more = ", with_kwargs=True" * (kwargs and not kind.startswith("back")) + ", prepend=True" * first
-        lines.append(f"handle_{number} = module.{_REGISTER[kind]}({hook}{more})")
+        kwargs, note = kwargs and not kind.startswith("back"), ""
+        if not (effect == "same" and number and hooks[number - 1][0] == kind):
+            is_again = [kind, "same"] in [other[:2] for other in hooks[number + 1 : number + 2]]
+            parameters = _PARAMETERS[kind].format(", kwargs" * kwargs)
+            parameters = "args, *rest" if is_again and not kind.startswith("back") else parameters
+            made = _hook_as_code(torch, number, kind, effect, parameters, some_empty)
+            hook, note = (f"hook_{number}", "") if made else (f"look_{number}", f"  # look_{number} returns None")
+            lines += made
+        more = ", with_kwargs=True" * kwargs + ", prepend=True" * first
+        lines.append(f"handle_{number} = module.{_REGISTER[kind]}({hook}{more}){note}")
     lines += [f"handle_{number}.remove()" for number in removed if number < len(hooks)]
-    for number, name in enumerate("xy"):
-        values = numbers(torch, [3], number).tolist()
-        lines.append(f"{name} = torch.tensor({values}, dtype=torch.float64, requires_grad=True)")
+    given = [numbers(torch, [3], number).tolist() for number in range(2)]
+    lines.append(f"x, y = (x.requires_grad_() for x in torch.tensor({given}, dtype=torch.float64))")
     called = f"module(x, y * 2{'' if scale is None else f', scale={scale}'})"
     return "\n".join([*lines, *[f"{called}  # and backward, if the result has a graph"] * calls])
 
