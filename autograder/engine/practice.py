@@ -89,7 +89,7 @@ class Practice:
         known = recorded(check.name)
         version = torch_of(check.lab)
         self.note = phrase(
-            f"practice: public cases, and answers recorded from torch {version}; a class is marked on others"
+            f"practice: these cases are public, their answers recorded from torch {version}; in a class, points are for other cases"
         )
         return PendingCases(known.cases, lambda: known.answers, known.edges)
 

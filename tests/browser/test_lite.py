@@ -61,4 +61,4 @@ def test_a_lab_gives_its_verdicts_in_jupyterlite_without_a_network(page, address
     lab.run("def element_offset", RIGHT)
     headline, *more = lab.run('check("aten.strided.element_offset")').inner_text().strip().splitlines()
     assert re.fullmatch(r"✓ .*: all \d+ cases agree with torch", headline)
-    assert "practice: public cases" in " ".join(more)
+    assert "practice: these cases are public" in " ".join(more)

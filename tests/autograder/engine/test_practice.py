@@ -64,7 +64,7 @@ def test_a_wrong_piece_gets_the_card_of_the_smallest_recorded_case(recorded, req
     verdict = judge.verdict(STRIDES, over_the_wire)
     assert verdict.outcome == DISAGREED and verdict.hint and verdict.mine != verdict.theirs
     assert verdict.notes == [
-        "practice: public cases, and answers recorded from torch 2.13.0; a class is marked on others"
+        "practice: these cases are public, their answers recorded from torch 2.13.0; in a class, points are for other cases"
     ]
     assert verdict.case in judge.drawn(find(STRIDES))[0]
     assert judge.replay(STRIDES, verdict.case, over_the_wire).theirs == verdict.theirs
