@@ -1,10 +1,10 @@
-// The frame of a moving figure. A figure is a state, a picture that is drawn from it, controls that make the next state, and one
-// sentence that says what is seen:
+// The frame of a moving figure. A figure is a state, a picture of it, controls that make the next state, and a sentence that says
+// what is seen:
 //
 //   figure("strides", {
-//     start: (data, dataset) => state, // the dataset of the figure element: where it stands may decide how it begins
+//     start: (data, dataset) => state, // of the figure's dataset, too
 //     draw: (state, data, set, narrow) => [svg nodes],
-//     tall: (state, data) => the height of the narrow picture, which is 358 wide,
+//     tall: (state, data) => the narrow picture's height (it is 358 wide),
 //     controls: (state, data, set) => [[html nodes in sight with a narrow picture], ...others],
 //     say: (state, data) => "what is seen now",
 //     tick: (state, data) => [milliseconds, next state] or nothing,
@@ -14,9 +14,9 @@
 //   });
 //
 // A state is never changed: `set(next)` shows another one. A node is made by `h(tag, attributes, ...children)`; nodes with the
-// same `key` are the same element, so a style sheet can move it. `press` makes any node a button, and `off` one that does nothing
-// now, and keeps the focus. A part of the picture that is smaller than a finger has `onclick`, and something in the controls
-// does the same. A figure that plays has `player`'s controls. The picture is narrow where the wide one does not fit.
+// same `key` are one element, so a style sheet can move it. `press` makes any node a button, and `off` one that does nothing
+// now, and keeps the focus. A part of the picture smaller than a finger has `onclick`, and a control does the
+// same. A figure that plays has `player`'s controls. The picture is narrow where the wide one does not fit.
 
 const h = (tag, attributes = {}, ...children) => ({ tag, attributes, children: children.flat().filter((each) => each != null) });
 
@@ -150,7 +150,8 @@ const figure = (() => {
       said.setAttribute("aria-live", next ? "off" : "polite"); // not read aloud at each step
       if (said.textContent !== sentence) said.textContent = sentence;
       said.style.minHeight = `${said.offsetHeight}px`; // a shorter sentence does not move the picture
-      if (next) waiting = setTimeout(() => (tick(next, data)?.[1] ? show : set)(next), after);
+      if (next && narrow && !waiting) place.scrollIntoView({ block: "nearest" }); // it begins to play
+      waiting = next && setTimeout(() => (tick(next, data)?.[1] ? show : set)(next), after);
       return next;
     }
 
