@@ -496,6 +496,18 @@ def test_the_key_e_leads_to_the_next_exercise_and_shift_to_the_one_before(page, 
     assert field.input_value() == "e"
 
 
+def test_the_list_of_pages_begins_with_a_whole_line(page, served):
+    page.goto(f"{served}/map.html", wait_until="networkidle")
+    amiss = """() => {
+        const list = document.querySelector(".md-sidebar--primary .md-sidebar__scrollwrap");
+        const links = [...list.querySelectorAll(".md-nav__link")].filter((link) => link.checkVisibility());
+        const boxes = links.map((link) => link.getBoundingClientRect()), { bottom } = boxes[0];
+        return [list.scrollTop, boxes.slice(1).filter((box) => box.top < bottom - 2 && box.bottom > bottom + 2).length];
+    }"""
+    scrolled, cut = page.evaluate(amiss)
+    assert scrolled > 100 and cut == 0
+
+
 def test_single_keys_lead_nowhere_from_a_control_and_can_be_turned_off(page, served):
     reading = f"{served}/phases/01_strided/reading.html"
     page.goto(f"{served}/students.html")
