@@ -34,7 +34,7 @@ const keyed = (key, node) => ({ ...node, attributes: { ...node.attributes, key }
 function player({ at, first = 0, last, playing, play = words("play"), scrub = words("steps:") }, go) {
   const running = playing && at < last;
   return [
-    button(running ? words("pause") : play, () => go(running ? at : Math.max(at % last, 0), !running), { key: "play", class: "first" }),
+    button(running ? words("pause") : play, () => go(running ? at : Math.max(at % last || 0, 0), !running), { key: "play", class: "first" }),
     button(words("step"), () => go(at + 1, false), { key: "step", off: at === last }),
     button(words("back"), () => go(at - 1, false), { key: "back", off: at === first }),
     keyed("scrub", slider(scrub, 0, last - first, at - first, (place) => go(place + first, false))),
@@ -150,7 +150,7 @@ const figure = (() => {
       said.setAttribute("aria-live", next ? "off" : "polite"); // not read aloud at each step
       if (said.textContent !== sentence) said.textContent = sentence;
       said.style.minHeight = `${said.offsetHeight}px`; // a shorter sentence does not move the picture
-      if (next && narrow && !waiting) place.scrollIntoView({ block: "nearest" }); // it begins to play
+      if (next && narrow && !waiting) place.scrollIntoView({ block: "nearest" }); // at play
       waiting = next && setTimeout(() => (tick(next, data)?.[1] ? show : set)(next), after);
       return next;
     }

@@ -274,6 +274,8 @@ def test_dispatcher_says_that_no_grad_changes_no_bit_and_inference_mode_does(pag
     chosen(page, "grad mode", "inference_mode")
     press(page, "step")
     assert bits(page) != before and kernels(page) == ["mul CPU"]
+    press(page, "call")
+    assert kernels(page) == ["mul CPU"]
 
 
 def test_dispatcher_answers_a_guess_of_the_first_key(page, opened):
