@@ -40,7 +40,10 @@ document.querySelector("form[data-md-component=palette]")?.setAttribute("aria-la
 document.querySelector("article")?.setAttribute("aria-labelledby", document.querySelector("article h1[id]")?.id ?? "");
 document.querySelector(".md-search__options")?.removeAttribute("aria-label");
 document.querySelector(".md-search__options")?.setAttribute("role", "none");
-for (const part of document.querySelectorAll(".md-nav .md-nav")) part.setAttribute("role", "group");
+for (const part of document.querySelectorAll(".md-nav .md-nav")) {
+  part.setAttribute("role", "group");
+  part.removeAttribute("aria-expanded"); // the label that folds it says so
+}
 
 // A page that is not there offers the search, which in the header of a narrow screen is only an icon.
 for (const button of document.querySelectorAll("button[data-search]")) {

@@ -40,11 +40,11 @@
   function form(number) {
     const made = document.createElement("form");
     made.className = "predict";
-    made.setAttribute("role", "group");
-    made.ariaLabel = sectionOf(asked[number].details);
     made.innerHTML =
       `<label for="predict-${number}"><b>${words("It prints")}</b></label> <textarea id="predict-${number}" rows="3" spellcheck="false"></textarea> ` +
       `<button type="submit">${words("Compare")}</button> <output aria-live="polite"></output>`;
+    for (const [tag, text] of [["textarea", words("It prints")], ["button", words("Compare")]])
+      made.querySelector(tag).ariaLabel = `${text}: ${sectionOf(asked[number].details)}`;
     made.addEventListener("submit", (event) => {
       event.preventDefault();
       const text = made.querySelector("textarea").value;
