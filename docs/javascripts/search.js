@@ -26,7 +26,7 @@
   const EMPTY = new Set(
     (
       "a about after again am an and any are as at be been before but by can cannot could did do does doing for from get gets getting go goes got had " +
-      "between compare compared difference differences happen happens has have how i if in instead into is it its just like make makes me mean means much must my need needs new no not now of on " +
+      "between compare compared difference differences happen happens has have how i if in instead into is it its just like make makes me mean meaning means much must my need needs new no not now of on " +
       "know known one or our pytorch really s should so some someone something t tell than that the their them then there these they thing things this to too torch " +
       "understand us use used uses using want wants was we well were versus vs what when where which while who why will with without work works would you your explain f rl " +
       "example examples tutorial guide introduction" +
@@ -97,7 +97,8 @@
   const INNER = /^api\/(aten\/(?!strided|functional)|aot|autograd\/(derivatives|fused_pairs)|c10|contribute|dynamo|inductor|on_torch|torchgen|_)/;
   const ownName = (location) => location.replace(/.*#(op_)?/, (_, operator) => (operator ? "op_" : "")).replace(/^op_([^-]*).*/, "$1").split(".").at(-1);
   function entryOf(query) {
-    const parts = query.trim().replace(/\(.*$/s, "").split("."), name = parts.pop();
+    const called = query.trim().replace(/\(.*$/s, ""), parts = called.split("."), name = parts.pop();
+    if (/\s/.test(called)) return null; // a sentence, though it may have a call in it
     const before = parts.filter((part) => !/^(torch|rl|rushlight)$/.test(part)).map((part) => (part === "F" ? "functional" : part.toLowerCase()));
     const distant = (location) => {
       const within = location.toLowerCase().split(/[/.#]/);
@@ -183,7 +184,7 @@
   const NEAR = 0.4;
   const SHOWN = [8, 20]; // pages that are shown, at least and at most: the others if they answer a part of the question as large as
   const LEAST = 0.03; // of what the first one answers
-  const DEFINED = /^\W*(what(['’]?s| is| are| does)|meaning of|qué (es|son|significa)|que (es|son|significa)|significado de)\b/i; // a definition is asked for
+  const DEFINED = /^\W*(what(['’]?s| is| are| does)|meaning of|(?=.* meaning$)|qué (es|son|significa)|que (es|son|significa)|significado de)\b/i; // a definition is asked for
   const KINDS = [[/^phases\/.*\/reading/, 1.4], [/^students/, 1.6], [/^phases/, 0.8], [/^(anywhere|map|instructors|gpu|lms)/, 1], [/^figures/, 0.5], [/^(api|index|why)/, 0.25]];
   const rarity = (each) => Math.log(1 + questions / (having.get(each)?.length ?? 0.5));
   const sum = (all) => [...all].reduce((total, each) => total + rarity(each), 0);
