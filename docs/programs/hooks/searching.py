@@ -17,6 +17,7 @@ has: those of the glossary, of `terms.toml` and of `[words]` in `asked.toml`.
 from __future__ import annotations
 
 import html
+import logging
 import re
 import tomllib
 from collections import defaultdict
@@ -33,6 +34,8 @@ from mkdocs.structure.pages import Page
 from autograder.language import FOLDER
 from docs.programs import DOCS
 from docs.programs.hooks.languages import LANGUAGE
+
+log = logging.getLogger("mkdocs.hooks.searching")
 
 # How much more a page counts than another that says the same.
 BOOSTS = {"glossary.md": 3, "phases/*/reading*.md": 2, "phases/*": 1, "api/*": 0.1, "index.md": 0.3, "*": 1}
@@ -107,6 +110,7 @@ on_page_context = CombinedEvent(_on_page_context_hide, _on_page_context_show)
 def on_post_build(config: MkDocsConfig) -> None:
     search = config.plugins["material/search"]
     newcomers, known = of_sections(), own_words(config) if LANGUAGE else {}
+    found = set[tuple[str, str]]()
     search.search_index.entries += [entry | {"boost": boost("api/")} for entry in declared.values()]
     for entry in search.search_index.entries:
         entry["location"] = entry["location"].removeprefix(f"{LANGUAGE}/") if LANGUAGE else entry["location"]
@@ -121,9 +125,15 @@ def on_post_build(config: MkDocsConfig) -> None:
         # Other sections of a lab have the anchors of its reading's.
         if not folder or stem.startswith("reading") or anchor[:1].isdigit():
             keys.append(anchor or stem)
-        called = [*asked.get(entry["location"], []), *(line for key in keys for line in newcomers[folder, key])]
+        called = [
+            *asked.get(entry["location"], []),
+            *(line for key in keys for line in newcomers.get((folder, key), [])),
+        ]
+        found |= {(folder, key) for key in keys}
         if called:
             entry["asked"] = [*dict.fromkeys(called)]
+    for table, key in sorted(newcomers.keys() - found) if not config.draft_docs else ():
+        log.warning(f"asked.toml: [{table}] has {key}, which is the anchor of no section")
 
 
 def of_sections() -> dict[tuple[str, str], list[str]]:
