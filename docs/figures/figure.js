@@ -4,7 +4,7 @@
 //   figure("strides", {
 //     start: (data, dataset) => state, // of the figure's dataset, too
 //     draw: (state, data, set, narrow) => [svg nodes],
-//     tall: (state, data) => the narrow picture's height (it is 358 wide),
+//     tall: (state, data) => the height if narrow (358 wide),
 //     controls: (state, data, set) => [[html nodes in sight with a narrow picture], ...others],
 //     say: (state, data) => "what is seen now",
 //     tick: (state, data) => [milliseconds, next state] or nothing,
@@ -149,8 +149,7 @@ const figure = (() => {
       const sentence = say(state, data), [after, next] = tick?.(state, data) ?? [];
       said.setAttribute("aria-live", next ? "off" : "polite"); // not read aloud at each step
       if (said.textContent !== sentence) said.textContent = sentence;
-      said.style.minHeight = `${said.offsetHeight}px`; // a shorter sentence does not move the picture
-      if (next && narrow && !waiting) place.scrollIntoView({ block: "nearest" }); // at play
+      said.style.minHeight = `${said.offsetHeight}px`; // a shorter one moves no picture
       waiting = next && setTimeout(() => (tick(next, data)?.[1] ? show : set)(next), after);
       return next;
     }
@@ -160,7 +159,13 @@ const figure = (() => {
       if (!show(state)) writing = setTimeout(keep, 300); // a browser refuses too many in a row
     }
 
-    const touch = (next) => set(touched(next, shown));
+    const reveal = () => place.scrollIntoView({ block: "nearest" });
+
+    function touch(next) {
+      const rests = !waiting;
+      set(touched(next, shown));
+      if (rests && waiting && narrow) reveal(); // at play
+    }
 
     function fit() {
       const fits = place.clientWidth >= +wide.split(" ")[2];
@@ -174,8 +179,7 @@ const figure = (() => {
 
     function open() {
       const state = addressed();
-      if (state) show(state);
-      if (state) place.scrollIntoView({ block: "nearest" });
+      if (state) { show(state); reveal(); }
       return state;
     }
 

@@ -74,7 +74,7 @@
     }
 
     return () => {
-      const joined = typed(wanted().join("_")), words = found(joined).size ? [joined] : wanted().map(typed), each = words.map(found);
+      const joined = typed(wanted().join("_")), words = joined.last && found(joined).size ? [joined] : wanted().map(typed), each = words.map(found);
       const rows = modules.map(({ names, module, ...row }) => {
         const fits = names.filter((name) => each.every((at) => at.has(name))).map((name) => [Math.max(...each.map((at) => at.get(name))), name]);
         fits.sort(([one], [other]) => one - other);
