@@ -1,4 +1,5 @@
 """`<!-- path: compiler -->` on a page becomes the table of a path: what to read, what to build, and about how long it takes.
+`<!-- paths -->` becomes a table of all paths.
 
 In the tables of the map and of the paths the number of a lab, such as 02a, leads to the lab, and that of a phase to its reading.
 
@@ -19,8 +20,10 @@ from autograder import paths
 from autograder.author.build import effort_of
 from autograder.model import Course
 from docs.programs.hooks.languages import plain, words
+from docs.programs.hooks.tab import RANKS, is_on_torch
 
-MARK = re.compile(r"<!-- path: (\w+) -->")
+MARK, ALL = re.compile(r"<!-- path: (\w+) -->"), "<!-- paths -->"
+HEADING = re.compile(r"^## (.+) \{ #(\w+) \}$", re.MULTILINE)
 ROW = re.compile(r"^\|.*$", re.MULTILINE)
 NUMBER = re.compile(r"`[^`]*`|\[[^]]*\]\([^)]*\)|\b(\d\d[a-e]?)\b")  # what is code or a link stays
 
@@ -28,7 +31,28 @@ NUMBER = re.compile(r"`[^`]*`|\[[^]]*\]\([^)]*\)|\b(\d\d[a-e]?)\b")  # what is c
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     if page.file.src_uri in ("map.md", "paths.md"):
         markdown = linked(markdown, config)
+    if ALL in markdown:
+        markdown = markdown.replace(ALL, compared(markdown))
     return MARK.sub(lambda mark: table(mark[1], config), markdown)
+
+
+def compared(markdown: str) -> str:
+    """All paths of a page, with what each takes."""
+    heads = (words("path"), words("labs"), words("time"), words("runs in"))
+    lines = [f"| {' | '.join(heads)} |", "|---|---|---|---|"]
+    for title, path in HEADING.findall(markdown):
+        if path in paths.PATHS:
+            labs = [Course().find_lab(number).name for number in paths.PATHS[path]]
+            starts = any(lab[:2] == RANKS or is_on_torch(lab) for lab in labs)
+            where = words("an installation") if starts else words("your browser")
+            lines.append(f"| [{title}](#{path}) | {len(labs)} | {hours(path)} | {where} |")
+    return "\n".join(lines)
+
+
+def hours(path: str) -> str:
+    """The hours of a path, which are the sum of its rows as they say them."""
+    halves = sum(int(minutes(number, sections) / 30 + 0.5) for number, sections in paths.sections_of(path).items())
+    return f"{halves / 2:g} {words('hours')}"
 
 
 def linked(markdown: str, config: MkDocsConfig) -> str:
@@ -47,7 +71,6 @@ def table(path: str, config: MkDocsConfig) -> str:
     labs = {lab.path.stem: lab for phase in config.extra["phases"] for lab in phase.labs}
     heads = (words("lab"), words("read before"), words("time"))
     lines = [f"| {' | '.join(heads)} |", "|---|---|---|"]
-    whole = 0.0
     for number, sections in paths.sections_of(path).items():
         lab = labs[Course().find_lab(number).name]
         said = []
@@ -63,11 +86,9 @@ def table(path: str, config: MkDocsConfig) -> str:
         said = said or [words("nothing more")]
         title = f"[{number} {lab.subject}]({lab.page})" + f"<br><small>{after}</small>" * bool(after)
         time = minutes(number, sections)
-        whole += 30 * int(time / 30 + 0.5)  # as the row says it
         lines.append(f"| {title} | {'<br>'.join(said)} | {spoken(time)} |")
-    hours = f"{whole / 60:g} {words('hours')}"
-    lines.append(f"| **{words('together')}** | | **{hours}** |")
-    count = words("{count} labs, about {time}").format(count=len(lines) - 3, time=hours)
+    lines.append(f"| **{words('together')}** | | **{hours(path)}** |")
+    count = words("{count} labs, about {time}").format(count=len(lines) - 3, time=hours(path))
     begins = f'<div class="path" data-path="{path}" markdown>\n\n<p class="buttons"></p>'
     return "\n\n".join([f"**{count}**", begins, "\n".join(lines), "</div>"])
 
