@@ -11,6 +11,7 @@
 const page = JSON.parse(document.getElementById("tab").textContent);
 const base = new URL(page.base, document.baseURI);
 const LIMIT = { exercise: 60, check: 60, plain: 600, drawing: 600, torch: 600 }; // seconds, then a cell is stopped
+const LANGUAGE = document.documentElement.lang; // of a verdict that is kept
 const HINT = words("Tab indents. Press Escape, then Tab, to leave the editor. Shift+Enter runs or checks.");
 const LOST = words("This browser keeps nothing: download your answers before you leave.");
 const TAKE_OUT = 'from autograder.engine import check, exercise\nexercise.unplug(check.function_of("{}"))'; // the cells of a reading run without pieces
@@ -467,7 +468,8 @@ class Cell {
   failed() {
     const isMarked = this.isShared && this.kept.marked[this.of];
     const sign = isMarked ? make("b", { text: words("marked"), style: `background-color: ${GREY}` }) : make("b", { text: "✗" });
-    const said = isMarked ? [this.check, words("{0} of {1} points", ...this.worth)] : [this.kept.failed[this.check][1], words("Press Check for the whole verdict.")];
+    const [, head, language] = this.kept.failed[this.check] ?? [], isRead = language === LANGUAGE;
+    const said = isMarked ? [this.check, words("{0} of {1} points", ...this.worth)] : [isRead ? head : `${this.check}:`, words("Press Check for the whole verdict.")];
     return make("div", { class: "rich failed", style: isMarked && `border-left-color: ${GREY}` }, sign, ` ${said.join(" ")}`);
   }
 
@@ -497,7 +499,7 @@ class Cell {
     const head = words("your code does not run: {}", error);
     this.judged = text;
     this.said = [`✗ ${this.check}: ${head}`, ...raised.traceback].join("\n");
-    if (!isLent(this)) (this.kept.failed[this.check] = [text, `${this.check}: ${head}.`]), this.kept.write();
+    if (!isLent(this)) (this.kept.failed[this.check] = [text, `${this.check}: ${head}.`, LANGUAGE]), this.kept.write();
     this.outputs.append(make("div", { class: "rich failed" }, make("b", { text: "✗" }), ` ${this.check}: ${head}`), ...outputs.querySelectorAll(".output"), ...(page.next ? [] : onward(this)));
   }
 
@@ -598,7 +600,7 @@ async function press(cell) {
           delete cell.kept.passed[each.check];
           delete cell.kept.failed[each.check];
           if (each.ok) cell.kept.passed[each.check] = text;
-          else if (each.exercise && each.raised) cell.kept.failed[each.check] = [text, `${each.raised.evalue}.`];
+          else if (each.exercise && each.raised) cell.kept.failed[each.check] = [text, `${each.raised.evalue}.`, LANGUAGE];
         }
         if (!python.loaded) break; // it was stopped
       }
