@@ -10,6 +10,7 @@ the table.
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from markdown.extensions.toc import slugify
 from mkdocs.config.defaults import MkDocsConfig
@@ -95,7 +96,12 @@ def table(path: str, config: MkDocsConfig) -> str:
 
 def minutes(number: str, sections: list[paths.Section]) -> float:
     """The minutes of a lab's core and of the sections to read before it."""
-    return effort_of(Course().find_lab(number)).minutes[False] + sum(section.minutes for section in sections)
+    return core(number) + sum(section.minutes for section in sections)
+
+
+@cache
+def core(number: str) -> float:
+    return effort_of(Course().find_lab(number)).minutes[False]
 
 
 def spoken(time: float) -> str:
