@@ -4,7 +4,8 @@ Every script and notebook in a folder runs on PyTorch and on rushlight, each tim
 thread, without standard input, and with the random numbers of seed 0. `python bench/strangers.py FOLDER` prints a line for each.
 If the outputs differ, PyTorch runs once more, with the kernels for a simpler processor. The output of a program that prints
 rounding errors, times or addresses then differs from PyTorch's own: "as torch's" is the line where this begins.
-The ratio is rushlight's time to PyTorch's, both without the imports of the framework.
+The ratio is rushlight's time to PyTorch's, both without the imports of the framework, where PyTorch takes at least 0.1 s of the
+processor: the clock of a process with threads may tick in 4 ms, and a shorter program is all import and definitions.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ start = time.process_time()
 atexit.register(lambda: print(time.process_time() - start, file=file, flush=True))
 as_torch.execute(sys.argv[3:], seed=0)
 """
+MEASURED = 0.1  # seconds of the processor
 WAIT = 4  # times the seconds of the processor: for a program that waits
 
 
@@ -92,7 +94,7 @@ def result(script: Path, seconds: float) -> dict[str, str]:
             code, again, *_ = run("torch", script, seconds, **SIMPLER)
             how, line = difference(theirs, again)
             row["output"] += f", as torch's at {line}" if how == "differs" and not code else ""
-        row["ratio"] = f"{our_time / max(time, 0.001):.2f}"
+        row["ratio"] = f"{our_time / time:.2f}" if time >= MEASURED else ""
     return row
 
 
@@ -124,13 +126,13 @@ def main() -> None:
         )
     both = [row for row in rows if row["torch"] == "runs"]
     outputs = Counter(re.sub(r" at (line )?\d+", "", row["output"]) for row in both if row["rushlight"] == "runs")
-    ratios = [max(float(row["ratio"]), 0.01) for row in both if row["rushlight"] == "runs"]
+    ratios = [float(row["ratio"]) for row in both if row["rushlight"] == "runs" and row["ratio"]]
     print(
         f"\n{len(rows)} scripts: {len(both)} run on torch, {sum(outputs.values())} of them on rushlight; output:",
         end=" ",
     )
     print(", ".join(f"{how} {count}" for how, count in outputs.most_common()) or "none", end="")
-    print(f"; geometric mean of the ratios of times {statistics.geometric_mean(ratios):.2f}" if ratios else "")
+    print(f"; geometric mean of {len(ratios)} ratios {statistics.geometric_mean(ratios):.2f}" if ratios else "")
     missing = Counter(
         name
         for row in rows
