@@ -3,7 +3,7 @@
 {
   const form = document.querySelector("form.names"), field = form.querySelector("input"), said = form.querySelector("output");
   const all = JSON.parse(document.getElementById("names")?.textContent ?? "null"); // for each page, its names
-  const wanted = () => field.value.trim().split(/\s+/).filter(Boolean);
+  const wanted = () => field.value.replace(/\(.*/, "").trim().split(/\s+/).filter(Boolean); // of a call, what is called
   const count = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
 
   // What is typed may be a name as code has it. `nn.Linear` is a name, `Linear`, and what stands before it. A namespace that has all is left out.
@@ -20,7 +20,7 @@
   };
 
   // A name of an inner part of the framework comes after the names that programs use, and a private name and a variant last.
-  const INNER = /^(aten\.(?!strided|functional)|aot|autograd\.(derivatives|fused_pairs)|c10|clinic|contribute|course|dynamo|inductor|on_torch|torchgen|_)/;
+  const INNER = /^(aten\.(?!strided|functional)|aot|autograd\.(derivatives|fused_pairs|graph)|c10|clinic|contribute|course|dynamo|inductor|on_torch|torchgen|_)/;
   const LAST = 4;
 
   // A name with what the page says of it, and the headings of the file above.
@@ -45,7 +45,8 @@
     };
   }
 
-  // The modules of the overview that have what is typed, each with its names that have it, those that fit best first.
+  // The modules of the overview that have what is typed, each with its names that have it: first those whose name is what is typed,
+  // then those whose name begins so, then the others. A module with names of several kinds comes several times.
   function ofAll() {
     const modules = [...document.querySelectorAll("article dt")].map((term) => {
       const link = term.querySelector("a"), module = link.textContent;
@@ -53,8 +54,8 @@
         const name = id.replace(/^op_/, "").replace("-", "."), parts = name.split(".");
         const operator = id.startsWith("op_"), own = operator ? parts[0] : parts.at(-1);
         const last = /(^|\.)_(?!_)/.test(`${module}.${own}`) || (operator && (own.endsWith("_") || /[._]out$/.test(name)));
-        const behind = last ? LAST : INNER.test(module) ? 1.5 : operator ? 0.4 : parts[1] ? 0.6 : module.startsWith("aten.") ? 0.5 : 0;
-        return { id, name, own, behind, within: `${module}.${name}`.toLowerCase().split(".") };
+        const behind = last ? LAST : (INNER.test(module) ? 1.5 : 0) + (operator ? 0.4 : /^Tensor\./.test(name) ? 0.3 : /^Module\./.test(name) ? 0.35 : parts[1] ? 0.6 : module.startsWith("aten.") ? 0.5 : 0);
+        return { id, name, own, behind, method: operator || parts[1], within: `${module}.${operator ? "tensor." : ""}${name}`.toLowerCase().split(".") };
       });
       return { term, said: term.nextElementSibling, href: link.href, module, names };
     });
@@ -63,14 +64,14 @@
     const results = document.createElement("dl");
     form.after(results);
 
-    // What stands before the name counts only where it leaves a name that fits as well.
+    // What stands before the name counts only where it leaves a name that fits as well. Otherwise it is a variable, as in `loss.backward`.
     function found({ whole, last, before }) {
       const best = ({ own, name }) => Math.min(fit(own, last), fit(name, whole)), meant = ({ own }) => own === last && /^_|_$/.test(last);
       const at = modules.flatMap(({ names }) => names).filter((each) => best(each) < Infinity);
       const near = at.filter(({ within }) => before.every((part) => within.slice(0, -1).some((each) => each.startsWith(part))));
       const least = (entries) => Math.min(...entries.map(best));
-      const fits = near.length && Math.max(1, least(at)) >= least(near) ? near : at;
-      return new Map(fits.map((each) => [each, best(each) + (meant(each) ? 0 : each.behind)]));
+      const known = near.length && Math.max(1, least(at)) >= least(near), called = before.length && !known;
+      return new Map((known ? near : at).map((each) => [each, best(each) + (meant(each) ? 0 : each.behind) + (called && !each.method ? 0.7 : 0)]));
     }
 
     return () => {
@@ -79,9 +80,10 @@
         const fits = names.filter((name) => each.every((at) => at.has(name))).map((name) => [Math.max(...each.map((at) => at.get(name))), name]);
         fits.sort(([one], [other]) => one - other);
         const itself = Math.max(...words.map(({ whole }) => (module.endsWith(`.${whole}`) ? 0 : fit(module, whole)))) + (INNER.test(module) ? 1.5 : 0);
-        return { ...row, fits, best: Math.min(itself, ...fits.map(([least]) => least)) };
+        const kinds = [[0, 2], [2, 3], [3, Infinity]].map(([from, to]) => fits.filter(([value]) => from <= value && value < to)).filter((kind) => kind.length);
+        return (kinds.length ? kinds : [[]]).map((fits, i) => ({ ...row, fits, best: Math.min(i ? Infinity : itself, ...fits.map(([least]) => least)) }));
       });
-      const shown = rows.filter(({ best }) => words.length && best < Infinity).sort((one, other) => one.best - other.best);
+      const shown = rows.flat().filter(({ best }) => words.length && best < Infinity).sort((one, other) => one.best - other.best);
       for (const part of whole) part.hidden = words.length;
       results.replaceChildren(
         ...shown.flatMap(({ term, said, href, fits }) => {
@@ -91,7 +93,7 @@
         }),
       );
       const names = shown.reduce((sum, { fits }) => sum + fits.length, 0);
-      return shown.length && `${names} of ${count(total, "name")}, ${count(shown.length, "module")}`;
+      return shown.length && `${names} of ${count(total, "name")}, ${count(new Set(shown.map(({ href }) => href)).size, "module")}`;
     };
   }
 

@@ -94,23 +94,28 @@
   }
 
   // The section of the API for a question that is a name, as `torch.where` or `nn.Linear(2, 3)`: of several the one that programs use.
-  const INNER = /^api\/(aten\/(?!strided|functional)|aot|autograd\/(derivatives|fused_pairs)|c10|contribute|dynamo|inductor|on_torch|torchgen|_)/;
+  const INNER = /^api\/(aten\/(?!strided|functional)|aot|autograd\/(derivatives|fused_pairs|graph)|c10|contribute|dynamo|inductor|on_torch|torchgen|_)/;
   const ownName = (location) => location.replace(/.*#(op_)?/, (_, operator) => (operator ? "op_" : "")).replace(/^op_([^-]*).*/, "$1").split(".").at(-1);
   function entryOf(query) {
     const called = query.trim().replace(/\(.*$/s, ""), parts = called.split("."), name = parts.pop();
     if (/\s/.test(called)) return null; // a sentence, though it may have a call in it
     const before = parts.filter((part) => !/^(torch|rl|rushlight)$/.test(part)).map((part) => (part === "F" ? "functional" : part.toLowerCase()));
+    const at = api.get(name.toLowerCase()) ?? api.get(name.toLowerCase().replace(/_$/, "")) ?? [], method = (location) => /#op_|#.*\./.test(location);
+    const missing = (location) => {
+      const within = location.toLowerCase().replace("#op_", "#tensor.").split(/[/.#]/); // an operator is a method too
+      return before.filter((part) => !within.some((each) => each.startsWith(part))).length;
+    };
+    const variable = before.length && at.every(missing); // as in `loss.backward`
     const distant = (location) => {
-      const within = location.toLowerCase().split(/[/.#]/);
       return (
-        (ownName(location) === name ? 0 : 1) + 8 * before.filter((part) => !within.some((each) => each.startsWith(part))).length +
-        (/[/#._]_/.test(location) ? 4 : 0) + (INNER.test(location) ? 1.5 : 0) + (/#op_/.test(location) ? 0.4 : /#.*\./.test(location) ? 0.6 : 0)
+        (ownName(location) === name ? 0 : 1) + 8 * missing(location) + (variable && !method(location) ? 0.7 : 0) +
+        (/[/#._]_/.test(location) ? 4 : 0) + (INNER.test(location) ? 1.5 : 0) + (/#op_/.test(location) ? 0.4 : /#Tensor\./.test(location) ? 0.3 : /#Module\./.test(location) ? 0.35 : /#.*\./.test(location) ? 0.6 : 0)
       );
     };
-    const [best] = (api.get(name.toLowerCase()) ?? []).map((location) => [distant(location), location]).sort(([one], [other]) => one - other);
+    const [best] = at.map((location) => [distant(location), location]).sort(([one], [other]) => one - other);
     const word = /^[a-z]+$/.test(query.trim()); // which may be meant as a word
-    const namespace = /\(/.test(query) || before.every((part) => [...sections.keys()].some((location) => location.startsWith("api/") && location.includes(`/${part}`)));
-    return best && namespace && (!word || (best[0] < 1 && !names.has(name))) ? best[1] : null;
+    const namespace = /\(/.test(query) || (best && method(best[1])) || before.every((part) => [...sections.keys()].some((location) => location.startsWith("api/") && location.includes(`/${part}`)));
+    return best && namespace && (!word || (best[0] < 0.5 && !/#.*\./.test(best[1]) && !names.has(name))) ? best[1] : null;
   }
 
   // Put a section before all that is found.

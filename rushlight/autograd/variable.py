@@ -40,6 +40,8 @@ def _set_requires_grad(self: Tensor, wanted: Any) -> None:
 
 
 def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
+    """Set `requires_grad`, and return the tensor. A tensor that has a `grad_fn` requires grad already.
+    Source: `tools/autograd/templates/python_variable_methods.cpp`, `THPVariable_requires_grad_`."""
     if not isinstance(requires_grad, bool):
         raise TypeError(f"requires_grad_(): argument must be bool, not {type(requires_grad).__name__}")
     if not requires_grad or self._autograd is None or self._autograd.grad_fn is None:
@@ -217,6 +219,9 @@ def make_wrapper_subclass(
 
 
 def tensor_backward(self: Tensor, gradient=None, retain_graph=None, create_graph=False, inputs=None) -> None:
+    """Add the gradient of this tensor with respect to each leaf of its graph to the `grad` of the leaf. A tensor with more than
+    one element needs `gradient`, the gradient of a later result with respect to this tensor. The engine does the work.
+    Source: `torch/_tensor.py`, `Tensor.backward`."""
     backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 

@@ -119,6 +119,9 @@ FIRST = (
         "google colab": "anywhere.html#colab",
         "how do I write a custom op": "06_custom_ops/reading.html#an-operator-in-one-line",
         "torch.no_grad": "api/autograd/grad_mode.html#no_grad",
+        "loss.backward()": "api/autograd/variable.html#Tensor.backward",
+        "Tensor.view": "api/operators.html#op_view",
+        "model.parameters()": "api/nn/modules/module.html#Module.parameters",
         "my gradient is None": "04_autograd/reading.html#which-results-require-grad",
     }
 )
@@ -573,6 +576,8 @@ def test_the_overview_of_the_api_finds_the_names_of_all_pages_and_enter_leads_to
         ("torch.add", "operators", "add.Tensor"),
         ("torch.Tensor", "aten.strided", "Tensor"),
         ("Tensor.view", "operators", "view"),
+        ("x.view(-1, 2)", "operators", "view"),
+        ("Tensor.add_", "operators", "add_.Tensor"),
         ("rl.contiguous_strides", "aten.strided", "contiguous_strides"),
         ("asstrided", "operators", "as_strided"),
         ("add_", "operators", "add_.Tensor"),

@@ -9,6 +9,8 @@ from types import SimpleNamespace
 import pytest
 import torch
 
+import rushlight as rl
+
 ROOT = Path(__file__).parents[2]
 SOURCE = '''
 class Box:
@@ -107,6 +109,21 @@ def test_the_page_of_a_module_has_every_public_name_that_it_defines(api):
         page = api.module_page(found[name], found, {}, {})
         written = {each for each in own if re.search(rf"\b{each}\b", found[name].source)}
         assert {each for each in written if not re.search(rf'id="{each}"|#{each} }}', page)} == set(), name
+
+
+def test_each_method_of_tensor_and_of_module_that_pytorch_documents_and_rushlight_has_is_in_the_reference(api):
+    """A method may be an operator, in the class, or a function elsewhere that the class is given."""
+    found = {module.name: module for inside in api.modules(ROOT).values() for module in inside}
+    names = {place.rpartition(".")[0] for place in api.of_tensor()} & {*found} | {"aten.strided", "nn.modules.module"}
+    text = "".join(api.module_page(found[name], found, {}, {}) for name in names)
+    written = {"".join(groups) for groups in re.findall(r'<span id="([^"]+)">|\{ #(\S+) \}', text)}
+    written |= {f"Tensor.{operator.partition('.')[0]}" for operator in api.load()}
+    for known, own in (torch.Tensor, rl.Tensor), (torch.nn.Module, rl.nn.Module):
+        documented = [
+            name for name in dir(known) if name[0] != "_" and getattr(known, name).__doc__ and hasattr(own, name)
+        ]
+        methods = {f"{own.__name__}.{name}" for name in documented if not isinstance(getattr(own, name), bool)}
+        assert len(methods) > 40 and methods - written == set()
 
 
 def test_an_example_is_code_and_no_quotation(api):

@@ -14,9 +14,9 @@ import ast
 import json
 import logging
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from inspect import cleandoc
 from itertools import groupby
 from pathlib import Path
@@ -34,6 +34,7 @@ from pygments.lexers import PythonLexer
 from autograder.model import number_of
 from docs.programs.hooks.languages import LANGUAGE, words
 from docs.programs.hooks.notebooks import Notebook, lists
+from rushlight import Tensor
 from rushlight.backends import PYTORCH
 from rushlight.torchgen.gen import Native, load
 from rushlight.torchgen.gen_autograd import inplace_forms, load_derivatives
@@ -145,7 +146,9 @@ class Module:
                     rows = [] if names else [*row_names(node), f"_{node.lineno}"]
                     nodes |= {name: node for name in [*rows, *names] if rows or not name.startswith("_")}
                 nodes |= {name: node for name in names if f"{self.name}.{name}" in kernels}
-            elif isinstance(node, DEFINITION) and (private or not node.name.startswith("_")):
+            elif isinstance(node, DEFINITION) and (
+                private or not node.name.startswith("_") or f"{self.name}.{node.name}" in of_tensor()
+            ):
                 nodes[node.name] = node
         return nodes
 
@@ -192,7 +195,8 @@ class Module:
 def assigned(node: STATEMENT) -> list[str]:
     """The names that a statement assigns."""
     targets = {ast.Assign: lambda: node.targets, ast.AnnAssign: lambda: [node.target]}.get(type(node), list)()
-    return [part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)]
+    parts = [part for target in targets for part in ast.walk(target)]
+    return [part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)]
 
 
 def row_names(node: ast.AST) -> list[str]:
@@ -201,6 +205,21 @@ def row_names(node: ast.AST) -> list[str]:
     return [
         key.value for table in tables for key in table.keys if isinstance(key, ast.Constant) and key.value[0].isupper()
     ]
+
+
+@cache
+def of_tensor() -> dict[str, list[str]]:
+    """The public attributes of `Tensor` that are no operators, by the function that each is. Those that are an expression are the
+    class's own."""
+    found: dict[str, list[str]] = {}
+    for name, value in vars(Tensor).items():
+        function = getattr(value, "fget", None) or getattr(value, "func", value)  # of a property, of a partial method
+        place = f"{getattr(function, '__module__', '')}.{getattr(function, '__qualname__', '<lambda>')}"
+        place = place.removeprefix("rushlight.")
+        expression = place.endswith("<lambda>") or name == "T"
+        if not name.startswith("_") and (expression or not place.startswith(GENERATED)):
+            found.setdefault("aten.strided.Tensor" if expression else place, []).append(f"Tensor.{name}")
+    return found
 
 
 anchors: dict[str, str] = {}  # by page, its names
@@ -282,7 +301,7 @@ def on_page_content(content: str, page: Page, **_) -> str:
     """On every page a file of PyTorch's that is named in full is a link."""
     if page.file.src_uri.startswith("api/"):
         found = ["".join(groups) for groups in ANCHOR.findall(content)]
-        anchors[page.url.removeprefix("api/")] = " ".join(found)
+        anchors[page.url.removeprefix("api/")] = " ".join(dict.fromkeys(found))
     return INLINE.sub(lambda match: match[0] if match[1] or not is_path(match[2]) else _linked_html(match), content)
 
 
@@ -341,8 +360,11 @@ def module_page(
                 notes.append(f"A kernel of {_series(links)}.")
             parts.append(_entry(definitions[name], module, notes, 3 if title else 2, answer=full in exercises))
         if silent:
-            places = "".join(f'<span id="{name}"></span>' for name in silent if not re.match(r"_\d", name))
-            parts.append(f"{places}{'Also here' if len(silent) < len(definitions) else 'Here'}, without a docstring:")
+            names = [name for name in silent if not re.match(r"_\d", name)]
+            names += [other for name in names for other in of_tensor().get(f"{module.name}.{name}", [])]
+            parts.append(
+                f"{_places(names)}{'Also here' if len(silent) < len(definitions) else 'Here'}, without a docstring:"
+            )
             parts.append(_python("\n".join(dict.fromkeys(map(module.signature, silent.values())))))
             parts.append(
                 _source([definition for definition in silent.values() if not isinstance(definition, STATEMENT)], module)
@@ -374,7 +396,17 @@ def _entry(
     definition: DEFINITION, module: Module, notes: list[str], level: int, within: str = "", answer: bool = False
 ) -> str:
     name = within + definition.name
+    others = [other for other in of_tensor().get(f"{module.name}.{name}", []) if other != name]
+    if name.startswith(("_", "tensor_")) and others:
+        name = others.pop(0)
+    if isinstance(definition, ast.ClassDef):
+        silent = [f"{name}.{other}" for other in _silent(definition)]
+        others += silent + [other for each in silent for other in of_tensor().get(f"{module.name}.{each}", [])]
     parts = [f"{'#' * level} `{name}` {{ #{name} }}", _python(signature(definition))]
+    if others and not isinstance(definition, ast.ClassDef):
+        notes = [*notes, f"Also {_series([f'`{other}`' for other in others])}."]
+    if others:
+        notes = [*notes, _places(others)]
     if notes:
         parts.append(f"{' '.join(notes)}\n{{: .notes }}")
     parts.append(prose(ast.get_docstring(definition), module))
@@ -387,6 +419,21 @@ def _entry(
 def _described(definition: ast.ClassDef) -> list[ast.FunctionDef]:
     """The methods that have an entry of their own."""
     return [method for method in _methods(definition) if ast.get_docstring(method)]
+
+
+def _silent(definition: ast.ClassDef) -> list[str]:
+    """The public methods without a docstring, with those that a statement names, as `half = partialmethod(to, float16)`."""
+    named = [
+        node for node in definition.body if isinstance(node, ast.Assign) and not isinstance(node.value, ast.Constant)
+    ]
+    names = [method.name for method in _methods(definition)]
+    names += [name for node in named for name in assigned(node) if not name.startswith("_")]
+    return [name for name in dict.fromkeys(names) if name not in {method.name for method in _described(definition)}]
+
+
+def _places(names: Iterable[str]) -> str:
+    """Where links to names lead that have no heading."""
+    return "".join(f'<span id="{name}"></span>' for name in dict.fromkeys(names))
 
 
 def _methods(definition: ast.ClassDef) -> list[ast.FunctionDef]:

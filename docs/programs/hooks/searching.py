@@ -60,7 +60,7 @@ ASKED = re.compile(r'<h[2-6] id="([^"]+)"(?:(?!<h[1-6]).)*?</h[2-6]>\s*<!-- aske
 
 OPERATOR = re.compile(r'<dt><code [^>]*id="([^"]+)">((\w+?)_?[.(].*?)</code></dt>')
 
-PLACE = re.compile(r'<span id="(\w+)"></span>')  # of a name without a docstring
+PLACE = re.compile(r'<span id="([\w.]+)"></span>')  # of a name without a docstring
 
 ERROR = re.compile(r'<li><code>([^<]+)</code> · <a href="([^"]+)">')  # of the index of errors
 
