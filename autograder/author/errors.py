@@ -12,7 +12,8 @@ import nbformat
 from ..course import READINGS
 from ..model import phases
 
-ERROR = re.compile(r"\b([A-Z]\w*(?:Error|Exception|Unsupported)): (.+)")
+ERROR = re.compile(r"\b([A-Z]\w*(?:Error|Exception|Unsupported)):(?: (.+)|$)")
+HANGING = " " * 4  # what the readings put before the further lines of a text
 LONGEST = 160  # characters of a message
 
 
@@ -67,13 +68,15 @@ def _errors(text: str) -> Iterator[tuple[str, str]]:
     for i, line in enumerate(lines):
         framework = found[0] if (found := re.match(r"torch\b|rushlight\b", line)) else framework
         if framework == "torch" and (match := ERROR.search(line)):
-            indent = len(line) - len(line.lstrip())
-            message = [match[2]]
+            indent = (
+                len(line) - len(line.lstrip()) - line.startswith(HANGING)
+            )  # or it continues the line of a long name
+            message = [match[2] or ""]
             for following in lines[i + 1 :]:
                 if ERROR.search(following) or len(following) - len(following.lstrip()) <= indent:
                     break
                 message.append(following.strip())
-            yield match[1], _cut(" ".join(message))
+            yield match[1], _cut(re.sub(r"(?<=\w-)\n", "", "\n".join(message).lstrip()).replace("\n", " "))
 
 
 def _cut(message: str) -> str:

@@ -8,19 +8,24 @@ AT = "nn.utils.clip_grad.clip_grad_norm_"
 
 
 def symptom(xp):
-    """The losses of a small network that learns a curve, with clipped gradients and a warm-up of the learning rate."""
+    """The losses of a small network that learns a curve.
+
+    Gradients are clipped, and the learning rate warms up."""
     xp.manual_seed(0)
     x = xp.linspace(-1, 1, 64).reshape(64, 1)
     y = xp.sin(3 * x) * 4
-    model = xp.nn.Sequential(xp.nn.Linear(1, 16), xp.nn.Tanh(), xp.nn.Linear(16, 1))
-    optimizer = xp.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
-    warm_up = xp.optim.lr_scheduler.LinearLR(optimizer, 0.25, total_iters=4)
+    nn, optim = xp.nn, xp.optim
+    layers = nn.Linear(1, 16), nn.Tanh(), nn.Linear(16, 1)
+    model = nn.Sequential(*layers)
+    optimizer = optim.SGD(model.parameters(), 0.1, 0.9)
+    schedule = optim.lr_scheduler.LinearLR
+    warm_up = schedule(optimizer, 0.25, total_iters=4)
     losses = []
-    for _ in range(10):
+    for _ in range(6):
         loss = ((model(x) - y) ** 2).mean()
         optimizer.zero_grad()
         loss.backward()
-        xp.nn.utils.clip_grad_norm_(model.parameters(), 3.0)
+        nn.utils.clip_grad_norm_(model.parameters(), 3.0)
         optimizer.step()
         warm_up.step()
         losses.append(round(loss.item(), 3))
