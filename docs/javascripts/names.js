@@ -86,10 +86,11 @@
       const shown = rows.flat().filter(({ best }) => words.length && best < Infinity).sort((one, other) => one.best - other.best);
       for (const part of whole) part.hidden = words.length;
       results.replaceChildren(
-        ...shown.flatMap(({ term, said, href, fits }) => {
+        ...shown.flatMap(({ term, said, href, fits }, i) => {
+          const again = shown.findIndex((row) => row.href === href) < i;
           const list = Object.assign(document.createElement("dd"), { className: "found", hidden: !fits.length });
           list.append(...fits.flatMap(([, { id, name }]) => [Object.assign(document.createElement("a"), { href: `${href}#${id}`, innerHTML: `<code>${name}</code>` }), " "]));
-          return [term.cloneNode(true), said.cloneNode(true), list];
+          return [term.cloneNode(true), ...(again ? [] : [said.cloneNode(true)]), list];
         }),
       );
       const names = shown.reduce((sum, { fits }) => sum + fits.length, 0);
