@@ -42,6 +42,14 @@ def test_every_page_has_the_sections_of_the_english_one(folder):
     assert len([*folder.joinpath(LANGUAGE).rglob("*.html")]) == len([path for path in pages if path.name != "404.html"])
 
 
+def test_an_exercise_of_a_lab_has_the_contract_in_that_language_also_on_home_and_in_a_reading(folder):
+    english = "Row-major strides of a tensor with these `sizes`, in elements."
+    said = translation.catalogue(LANGUAGE, "labs/01a_views")[english]
+    for name in ("index", "phases/01_strided/reading"):
+        page = folder.joinpath(LANGUAGE, f"{name}.html").read_text("utf-8")
+        assert english not in page and (said in page or json.dumps(said)[1:-1] in page), name
+
+
 @pytest.mark.sweep
 def test_a_page_without_a_translation_is_read_aloud_in_english_and_says_so(page, other):
     page.goto(f"{other}/releasing.html")

@@ -40,7 +40,7 @@ from autograder.language import SPOKEN, speaking
 from autograder.model import Lab, check_name, exercise_name, is_further, number_of
 from autograder.notebook import pieces
 from docs.programs.browser import packing, parts
-from docs.programs.hooks.languages import LANGUAGE, plain, words
+from docs.programs.hooks.languages import LANGUAGE, plain, say, words
 from docs.programs.hooks.pages import ICON, ICON_PATH
 from rushlight.course.grammar import BE, PRONOUNS, TIMES
 from rushlight.course.short_names import long_form
@@ -345,8 +345,8 @@ def _here(about: dict, page: Page, config: MkDocsConfig, mark: re.Match) -> str:
 @cache  # readings name the exercises of a lab many times
 def _read_once(path: Path, changed: int) -> tuple[NotebookNode, dict[str, dict], dict]:
     """A lab's notebook, what the script must know of its cells, and what it must know of the lab on another page."""
-    nb, (points, of) = nbformat.read(path, as_version=4), _points(path.stem)
-    known = cells(nb)
+    nb = translation.notebook(nbformat.read(path, as_version=4), say(f"labs/{path.stem}"))
+    known, (points, of) = cells(nb), _points(path.stem)
     names = [each["exercise"] for each in known.values() if "exercise" in each]
     return nb, known, {"imports": f"{imports(nb)}\n{BIND.format(names)}", "points": points, "of": of}
 
@@ -370,7 +370,7 @@ def _next(page: Page, config: MkDocsConfig) -> dict:
     return {
         "lab": HOME["lab"],
         "cell": cell.id,
-        "own": cell.source,
+        "own": translation.code(cell.source, say(lab.name)),
         "link": link,
         "number": number_of(HOME["lab"]),
         "exercise": number,
