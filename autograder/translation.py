@@ -43,10 +43,14 @@ INERT = re.compile(r"\s*(?:<!--.*?-->|\{:?[^}]*\}|\|?[\s:|-]+\|?|-{3,}|\$\$.*|>>
 NO_WORDS = re.compile(r"`[^`]*`|\$[^$]+\$|<[^>]*>|\]\([^)]*\)|https?://\S+|\{[^}]*\}|&\w+;")
 DIRECTIVE = re.compile(r"(?:type|noqa|pragma|fmt|mypy|ruff|pylint|doctest)\b ?[:(]|noqa|YOUR CODE HERE|[★☆!%]")
 TEXT = re.compile(r"(<text\b([^>]*)>)([^<]+)(?=</text>)")  # of a drawing
-LABEL = re.compile(r"[A-Za-z][^\d_()\[\]=<>]*[a-z][^\d_()\[\]=<>]*")
+VALUE = re.compile(r"\([\d, ]*\)|\[[\d, ]*\]|(?<![\w.])\d+(?:[.,]\d+)*")  # in a label
+LABEL = re.compile(r"[A-Za-z,:][^_()\[\]=<>]*[a-z][^_()\[\]=<>]*")  # apart from its values
 PROSE = re.compile(r"[A-Za-z][A-Za-z,:']* [A-Za-z,:'+? ]+")  # the same, in the letters of code
 NAMED_COLUMN = re.compile(r"(?<![\w.:/])[a-z]{2,}(?![\w.:/]*[\w/])")  # a heading of a table with a word in it
 TOLD = re.compile(rf"[a-z]{{4,}}|(?=.*\b[a-z]{{2,}}\b){PROSE.pattern}")  # another cell that has words alone
+LETTERED = re.compile(  # a label in the letters of code that has words, apart from its values
+    rf"{TOLD.pattern}|(?=.*\w.* .*\w)(?=.*\b[a-z]{{2,}}\b)(?!.*(?:\w\.\w|::|[_=;<>\[\]{{}}#*])).+"
+)
 CELL = re.compile(r"(?<=\| )(?=[^\s|])(.+?)(?= \|)")
 TIME = "**Time.** "  # the paragraph below a lab's title, whose numbers the builder adds up
 COUNT = r"\d+(?:\.\d+)?"
@@ -94,14 +98,16 @@ def has_words(text: str) -> bool:
 
 
 def drawing(picture: str, say: Say) -> str:
-    """A drawing (SVG) with its labels as `say` has them. Names, code and labels with a number stay."""
+    """A drawing (SVG) with its labels as `say` has them, in which `{}` is a number or numbers in brackets. Names and code stay."""
     mono = {f'class="{name}"' for name in re.findall(r"\.(c\d+)\{[^}]*Mono", picture)}
 
     def said(match: re.Match) -> str:
-        message = html.unescape(match[3])
+        label = html.unescape(match[3])
         code = "mono" in match[2] or any(name in match[2] for name in mono)
-        known = say(message, "label") if (PROSE if code else LABEL).fullmatch(message) else None
-        return match[1] + (html.escape(known, quote=False) if known else match[3])
+        has_words = (LETTERED if code else LABEL).fullmatch(VALUE.sub("", label).strip())
+        known, values = has_words and say(VALUE.sub("{}", label), "label"), iter(VALUE.findall(label))
+        filled = re.sub(r"\{\}", lambda _: next(values), known or "")
+        return match[1] + (html.escape(filled, quote=False) or match[3])
 
     return TEXT.sub(said, picture)
 

@@ -47,7 +47,10 @@ CODE = {  # catalogues of what code says, and the files that say it
         *("phases/*/reading.ipynb", "labs/*/*.ipynb"),
     ],
     "figures": ["docs/figures/*.js", "docs/programs/figures/*.py", "docs/browser/*.js", "docs/javascripts/*.js"],
-    "pictures": [*(f"docs/images/{name}.svg" for name in ("alike", "idea", "map")), "phases/*/reading.ipynb"],
+    "pictures": [
+        *(f"docs/images/{name}.svg" for name in ("alike", "idea", "map")),
+        *("phases/*/reading.ipynb", "labs/0[0-8]*/*.ipynb", "labs/12d_*/*.ipynb", "labs/14*/*.ipynb"),
+    ],
 }
 # what says something: functions, with the position of their text, and arguments
 FUNCTIONS = {

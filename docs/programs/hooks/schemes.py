@@ -20,7 +20,7 @@ from mkdocs.utils import get_relative_url
 from autograder import translation
 from docs.programs import IMAGES
 from docs.programs.hooks import scripts
-from docs.programs.hooks.languages import say
+from docs.programs.hooks.languages import LANGUAGE, grouped, say
 from docs.programs.hooks.narrow import narrow
 
 COLOR = re.compile(r"(?<![\w-])((?:fill|stroke|stop-color|--[\w-]+)(?:=\"|: ?))(#[0-9a-fA-F]{6}|#[0-9a-fA-F]{3})\b")
@@ -66,8 +66,9 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
 
 
 def labelled(drawing: str) -> str:
-    """A drawing with its labels in the language of this build."""
-    return translation.drawing(drawing, say("pictures"))
+    """A drawing with its labels, and the numbers in them, in the language of this build."""
+    said = translation.drawing(drawing, say("pictures"))
+    return translation.TEXT.sub(lambda match: match[1] + grouped(match[3]), said) if LANGUAGE else said
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:

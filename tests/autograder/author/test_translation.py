@@ -354,20 +354,18 @@ def everything(language):
     }
 
 
-def test_the_labels_of_a_drawing_are_translated_and_names_code_and_numbers_stay():
+def test_the_labels_of_a_drawing_are_translated_around_their_values_and_names_and_code_stay():
     style = "#p .c1{font-family: 'DejaVu Sans Mono', monospace}"
-    labels = ["time in ms", "relu", "12 rows", 'class="c1">relu', 'class="c1">a kernel', "x < y, or not"]
+    labels = ["time in ms", "relu", "12 rows of (3, 4)", "a view in int8"]
+    labels += [f'class="c1">{label}' for label in ("relu", "a kernel", "step 2", "buf0", "x.t()")] + ["x < y, or not"]
     texts = "".join(f"<text {label if 'class' in label else '>' + label}</text>" for label in labels)
     said = translation.drawing(
-        f"<svg><style>{style}</style>{texts}</svg>".replace("x < y", "x &lt; y"), lambda text, kind: text.upper()
+        f"<svg><style>{style}</style>{texts}</svg>".replace("x < y", "x &lt; y"),
+        lambda text, kind: None if text == "relu" else text.upper(),
     )
     assert re.findall(r">([^<>]+)</text>", said) == [
-        "TIME IN MS",
-        "RELU",
-        "12 rows",
-        "relu",
-        "A KERNEL",
-        "x &lt; y, or not",
+        *("TIME IN MS", "relu", "12 ROWS OF (3, 4)", "A VIEW IN INT8"),
+        *("relu", "A KERNEL", "STEP 2", "buf0", "x.t()", "x &lt; y, or not"),
     ]
 
 
