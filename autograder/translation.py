@@ -102,14 +102,19 @@ def drawing(picture: str, say: Say) -> str:
     mono = {f'class="{name}"' for name in re.findall(r"\.(c\d+)\{[^}]*Mono", picture)}
 
     def said(match: re.Match) -> str:
-        label = html.unescape(match[3])
         code = "mono" in match[2] or any(name in match[2] for name in mono)
-        has_words = (LETTERED if code else LABEL).fullmatch(VALUE.sub("", label).strip())
-        known, values = has_words and say(VALUE.sub("{}", label), "label"), iter(VALUE.findall(label))
-        filled = re.sub(r"\{\}", lambda _: next(values), known or "")
-        return match[1] + (html.escape(filled, quote=False) or match[3])
+        known = _around_values(say, html.unescape(match[3]), "label", LETTERED if code else LABEL)
+        return match[1] + (html.escape(known, quote=False) or match[3])
 
     return TEXT.sub(said, picture)
+
+
+def _around_values(say: Say, text: str, kind: str, words: re.Pattern) -> str:
+    """The translation of a text that matches `words` apart from its values, with these, whose places are `{}` in the message. Empty
+    without one."""
+    known = words.fullmatch(VALUE.sub("", text).strip()) and say(VALUE.sub("{}", text), kind)
+    values = iter(VALUE.findall(text))
+    return re.sub(r"\{\}", lambda _: next(values), known or "")
 
 
 def table(printed: str, say: Say) -> str:
@@ -117,10 +122,13 @@ def table(printed: str, say: Say) -> str:
     values stay."""
     head, *rows = printed.split("\n")
 
-    def said(line: str, has_words: Callable) -> str:
-        return CELL.sub(lambda cell: (has_words(cell[1]) and say(cell[1], "table")) or cell[1], line)
+    def heading(cell: re.Match) -> str:
+        return (NAMED_COLUMN.search(cell[1]) and say(cell[1], "table")) or cell[1]
 
-    return "\n".join([said(head, NAMED_COLUMN.search), *(said(row, TOLD.fullmatch) for row in rows)])
+    def entry(cell: re.Match) -> str:
+        return _around_values(say, cell[1], "table", TOLD) or cell[1]
+
+    return "\n".join([CELL.sub(heading, head), *(CELL.sub(entry, row) for row in rows)])
 
 
 # Markdown ------------------------------------------------------------------------------------------------------------
