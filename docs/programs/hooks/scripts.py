@@ -27,6 +27,7 @@ PROGRAMS = DOCS / "programs" / "figures"
 CATALOGUE = "figures"
 SCRIPT = re.compile(r'<script src="[^"]*?((?:browser|figures|javascripts)/\w+)\.js"')
 WORDS = re.compile(r'<script src="[^"]*javascripts/words\.js"')
+LABEL = re.compile(r"(<(text|tspan)\b[^>]*>)([^<]+)")  # of a figure, or a part of one
 PLACE = re.compile(r"\{\w*\}")
 VALUE = r"((?:(?!\. ).)+?)"  # within a sentence
 
@@ -72,10 +73,12 @@ def drawing(picture: str, name: str) -> str:
 
     def label(match: re.Match) -> str:
         parts = re.split("(▶ |, (?=number))", html.unescape(match[3]))
-        known = "".join((said(part.strip()) or part) if at % 2 == 0 else part for at, part in enumerate(parts))
+        known = "".join(
+            part.replace(part.strip(), said(part.strip())) if said(part.strip()) else part for part in parts
+        )
         return match[1] + html.escape(grouped(known), quote=False)
 
-    return translation.TEXT.sub(label, picture)
+    return LABEL.sub(label, picture)
 
 
 def with_values(known: dict[str, str]) -> Callable[[str], str]:
