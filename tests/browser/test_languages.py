@@ -50,6 +50,13 @@ def test_an_exercise_of_a_lab_has_the_contract_in_that_language_also_on_home_and
         assert english not in page and (said in page or json.dumps(said)[1:-1] in page), name
 
 
+def test_home_and_a_lab_lead_on_to_pages_in_that_language(folder):
+    for name in ("index", "phases/01_strided/01a_views"):
+        path = folder / LANGUAGE / f"{name}.html"
+        links = re.findall(r'"link":"([^"#]+)', path.read_text("utf-8"))
+        assert links and all((path.parent / link).resolve().is_relative_to(folder / LANGUAGE) for link in links), name
+
+
 @pytest.mark.sweep
 def test_a_page_without_a_translation_is_read_aloud_in_english_and_says_so(page, other):
     page.goto(f"{other}/releasing.html")

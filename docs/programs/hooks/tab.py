@@ -297,15 +297,20 @@ def _of_end(lab: Notebook, page: Page, config: MkDocsConfig) -> dict:
         "step": {stage: own for stage, called in _stages(config).items() if (own := _in_short(called, lab.exercises))},
     }
     if following:
-        link = get_relative_url(following[0].page.removesuffix(".md") + ".html", page.url)
+        link = _to(following[0].page, page)
         said = words("Next: {}").format(plain(following[0].title))
         about["after"] = {"number": number_of(following[0].path.stem), "link": link, "said": said}
         phase = next(phase for phase in config.extra["phases"] if following[0] in phase.labs)
         if phase.labs[0] is following[0] and phase.reading:
-            link = get_relative_url(phase.reading.page.removesuffix(".md") + ".html", page.url)
+            link = _to(phase.reading.page, page)
             said = words("Next: {}").format(words("the reading of phase {}").format(phase.name[:2]))
             about["after"]["before"] = {"link": link, "said": said}
     return about
+
+
+def _to(source: str, page: Page, kind: str = ".html") -> str:
+    """The address of another page, or of its notebook, from a page: that of the same language."""
+    return get_relative_url(f"{LANGUAGE}/" * bool(LANGUAGE) + source.removesuffix(".md") + kind, page.url)
 
 
 def _in_short(called: list[str], exercises: list[str]) -> list[str]:
@@ -334,7 +339,7 @@ def _here(about: dict, page: Page, config: MkDocsConfig, mark: re.Match) -> str:
     if about["cells"].keys() & told.keys() or all("lacks" in each or find(each["check"]).prediction for each in checks):
         return ""  # it is above, or does not run here, or its programs are in the lab
     about["cells"] |= {id: each | {"lab": mark[1]} for id, each in told.items()}
-    notebook = get_relative_url(lab.page.removesuffix(".md") + ".ipynb", page.url)
+    notebook = _to(lab.page, page, ".ipynb")
     about.setdefault("labs", {})[mark[1]] = of_lab | {"number": number_of(mark[1]), "notebook": notebook}
     about |= {"gpt": True} if mark[1][:2] == MINIGPT else {}
     blocks = "\n\n".join(code(cell) for cell in nb.cells if cell.id in told)
@@ -362,7 +367,7 @@ def _next(page: Page, config: MkDocsConfig) -> dict:
     lab = next(lab for phase in config.extra["phases"] for lab in phase.labs if lab.path.stem == HOME["lab"])
     exercise = HOME["cells"]["home-exercise"]["exercise"]
     cell = next(cell for cell in lab.read().cells if exercise_name(cell) == exercise)
-    link = f"{get_relative_url(lab.page.removesuffix('.md') + '.html', page.url)}#{lab.sections[exercise]}"
+    link = f"{_to(lab.page, page)}#{lab.sections[exercise]}"
     number = lab.exercises.index(exercise) + 1
     said = words("That was exercise {0} of lab {1}: go on").format(number, number_of(HOME["lab"]))
     worth, of = _points(HOME["lab"])
