@@ -109,14 +109,14 @@ def missing(private: Sequence[Path] = ()) -> str | None:
 @cache
 def _tried(private: tuple[Path, ...]) -> str | None:
     """What is wrong with the sandbox of this machine, or None."""
-    trial = _try(_user(), private=private)
+    trial = _try(_user(), f"import numpy{_FIND_TORCH}", private)
     if trial.returncode != 0:
         reason = trial.stderr.strip().splitlines()[-1] if trial.stderr.strip() else f"exit code {trial.returncode}"
         return (
             f"bubblewrap cannot make a sandbox here ({reason}): allow user namespaces"
             " (`sysctl kernel.unprivileged_userns_clone=1`), or grade with --no-sandbox (the report will say so)"
         )
-    if torch := _try(_user(), _FIND_TORCH, private).stdout.strip():
+    if torch := trial.stdout.strip():
         return f"a submission could read torch on this machine, in {torch}: remove it, or move it out of /usr"
     return None
 
@@ -375,9 +375,17 @@ def _user() -> int:
 
 
 _FIND_TORCH = """
-for place, folders, files in os.walk("/"):
-    folders[:] = [name for name in folders if place != "/" or name not in ("proc", "dev")]
-    if any(name.startswith("libtorch") for name in files) or place.endswith("/torch") and "__init__.py" in files:
+left = ["/"]
+for place in left:
+    try:
+        entries = [*os.scandir(place)]
+    except OSError:
+        continue
+    inner = {entry.path for entry in entries if entry.is_dir(follow_symlinks=False)}
+    left += inner - {"/proc", "/dev"}
+    files = [entry.name for entry in entries if entry.path not in inner]
+    found = [name for name in files if name.startswith("libtorch") and not os.path.isdir(f"{place}/{name}")]
+    if found or place.endswith("/torch") and "__init__.py" in files:
         print(place)
         break
 """
@@ -495,15 +503,16 @@ def _system(private: Sequence[Path]) -> list[str]:
 @cache
 def _installed(roots: tuple[str, ...]) -> tuple[set[str], set[str]]:
     """The folders of packages of any Python below these, and torch's libraries elsewhere, such as those of Debian."""
-    folders, libraries = set(), set()
-    for root in roots:
-        for place, inner, files in os.walk(root):
-            packages = [name for name in inner if name.endswith(("site-packages", "dist-packages"))]
-            folders |= {f"{place}/{name}" for name in packages}
-            inner[:] = [name for name in inner if name not in packages]
-            libraries |= {
-                path for name in files if name.startswith("libtorch") and not os.path.islink(path := f"{place}/{name}")
-            }
+    folders, libraries, left = set(), set(), [*roots]
+    while left:  # `os.walk` takes half as long again
+        with suppress(OSError), os.scandir(left.pop()) as entries:
+            for entry in entries:
+                if entry.name.endswith(("site-packages", "dist-packages")) and os.path.isdir(entry.path):
+                    folders.add(entry.path)
+                elif entry.is_dir(follow_symlinks=False):
+                    left.append(entry.path)
+                elif entry.name.startswith("libtorch") and not entry.is_symlink():
+                    libraries.add(entry.path)
     return folders, libraries
 
 
