@@ -9,6 +9,7 @@ import ast
 import base64
 import builtins
 import contextlib
+import functools
 import io
 import operator
 import os
@@ -134,6 +135,7 @@ def program_runs(of_framework: bool) -> Iterator[None]:
         warnings.simplefilter("ignore")
         try:
             if of_framework:
+                _watch_texts()
                 vars(builtins)["getattr"], operator.attrgetter = getattr_or_refuse, attrgetter_or_refuse  # type: ignore
                 _program_runs = True
             yield
@@ -172,7 +174,10 @@ def _refuse_text(event: str, args: tuple) -> None:
                 _refuse_name(getattr(node, "attr", getattr(node, "id", "")), frame)
 
 
-sys.addaudithook(_refuse_text)
+@functools.cache
+def _watch_texts() -> None:
+    """Begin to refuse texts, only when a program is about to run, because a hook slows each event of the process to its end."""
+    sys.addaudithook(_refuse_text)
 
 
 def report(program: Callable, with_torch: bool) -> None:
@@ -245,6 +250,7 @@ def _pytorch(ours: bool) -> tuple[ModuleType, Any]:
         pass
 
     global _on_pytorch
+    _watch_texts()
     _on_pytorch = not ours
     torch.manual_seed(0)
     compiled = torch.compile
