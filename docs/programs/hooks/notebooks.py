@@ -245,7 +245,11 @@ def on_config(config: MkDocsConfig) -> None:
 def on_files(files: Files, config: MkDocsConfig) -> None:
     for phase in config.extra["phases"]:
         add = partial(_add, files, config)
-        if phase.reading:
+        pages = {phase.reading.page, *(part.page for part in phase.reading.parts)} if phase.reading else set()
+        if all(map(config.draft_docs.match_file, pages)) if config.draft_docs else not pages:
+            for page in sorted(pages):
+                add(page, "")  # so that a link to it is right
+        else:
             page = convert(phase.reading, add)
             page = IN_THE_LAB.sub(partial(_to_labs, phase, config.extra["phases"]), page)
             page = TOP.sub(partial(_at_the_top, page), page)
