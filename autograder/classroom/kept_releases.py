@@ -12,8 +12,10 @@ claim another release.
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from .. import translation
@@ -96,9 +98,14 @@ def text_for_students(lab: Lab, language: str = "") -> str:
 
 
 def _edition(lab: Lab, language: str) -> NotebookNode:
+    return copy.deepcopy(_translated(lab.name, lab.path.read_text(encoding="utf-8"), language))
+
+
+@lru_cache(8)  # each grading of a watched class asks for it
+def _translated(lab: str, released: str, language: str) -> NotebookNode:
     import nbformat
 
-    return translation.edition(lab, nbformat.read(lab.path, as_version=4), language)
+    return translation.edition(Lab(lab), nbformat.reads(released, as_version=4), language)
 
 
 def _text(notebook: Mapping) -> str:

@@ -13,9 +13,17 @@ const python = await loadPyodide({ indexURL: parts });
 python.unpackArchive(new Uint8Array(readFileSync(files)), "zip", { extractDir: "/" });
 python.runPython(`
 import marshal, sys, zipfile
+from importlib.machinery import SourceFileLoader
 from importlib.util import MAGIC_NUMBER
 
 sys.path.insert(0, "/course")
+codes, compile_source = {}, SourceFileLoader.source_to_code  # what an import compiles is kept
+
+def source_to_code(loader, data, path, **how):
+    codes[path] = compile_source(loader, data, path, **how)
+    return codes[path]
+
+SourceFileLoader.source_to_code = source_to_code
 import gzip  # which the recorded answers need
 
 import autograder.engine.card, autograder.engine.recorder, autograder.notebook.tab
@@ -25,7 +33,7 @@ registry()  # what labs share
 
 def compiled(spec):
     if not spec.origin.startswith("/lib/python312.zip/") or "pyodide" in spec.name:
-        return spec.loader.get_code(spec.name)
+        return codes.get(spec.origin) or spec.loader.get_code(spec.name)
     return compile(spec.loader.get_source(spec.name), spec.origin, "exec", dont_inherit=True, optimize=2)  # smaller without docstrings
 
 head = MAGIC_NUMBER + (1).to_bytes(4, "little") + bytes(8)  # "unchecked", and no hash of the source

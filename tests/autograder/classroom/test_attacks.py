@@ -45,6 +45,8 @@ def figures(request, tmp_path_factory, isolated, drawn_once, feedback):
     ):  # `make test` tries an answer on one exercise: each failure starts a sandbox or two
         for attack in hostile.values():
             vars(attack).setdefault("EXERCISES", Lab(lab).exercises[:1])
+        if chosen:
+            hostile["forge_verdict"].cell = hostile.pop("daemon").cell  # one student does both
     place = tmp_path_factory.mktemp("attacked")
     (place / "class").mkdir()
     (place / "class" / "seed").write_text("1")  # whose cases are drawn once
