@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from nbgrader.apps.nbgraderapp import NbGraderApp
-from sweep import sweep
+from sweep import in_one_test, sweep
 
 from autograder import cli
 from autograder.classroom import sample
@@ -105,6 +105,7 @@ def test_a_command_in_a_block_works(course, command):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@in_one_test
 @pytest.mark.parametrize("command", sorted(NOT_RUN | NAMED - {*RUN}))
 def test_a_command_that_is_only_named_exists(command):
     program, *words = shlex.split(command)

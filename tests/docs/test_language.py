@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from sweep import in_one_test
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(
@@ -39,6 +40,7 @@ def habits(page: Path) -> list[str]:
     ]
 
 
+@in_one_test
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_no_sentence_of_a_page_has_a_habit_that_makes_it_hard_to_read(page):
     assert not habits(page), "\n".join(habits(page))

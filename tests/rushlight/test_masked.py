@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from sweep import in_one_test
 
 import rushlight as rl
 
@@ -26,6 +27,7 @@ def same(theirs: torch.Tensor, ours: rl.Tensor) -> None:
     torch.testing.assert_close(torch.tensor(ours.tolist(), dtype=theirs.dtype), theirs, equal_nan=True)
 
 
+@in_one_test
 @pytest.mark.parametrize("mask_shape", [None, SHAPE, (4, 1), (2,)])
 @pytest.mark.parametrize(
     "name, dtype", [(name, "float32") for name in REDUCTIONS] + [(name, "int32") for name in OF_INTEGERS]

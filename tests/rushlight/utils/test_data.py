@@ -19,7 +19,7 @@ import torch
 from both import agree, outcome
 from hypothesis import given
 from hypothesis import strategies as st
-from sweep import sweep, swept
+from sweep import in_one_test, sweep, swept
 
 import rushlight as rl
 from rushlight.c10 import fast_paths
@@ -349,11 +349,13 @@ def samples(xp):
     }  # fmt: skip
 
 
+@in_one_test
 @pytest.mark.parametrize("name", list(samples(torch)))
 def test_samples_are_collated_as_by_torch(name):
     same(lambda xp: xp.utils.data.default_collate(samples(xp)[name]))
 
 
+@in_one_test
 @pytest.mark.parametrize("name", list(samples(torch)))
 def test_samples_are_converted_as_by_torch(name):
     same(lambda xp: xp.utils.data.default_convert(samples(xp)[name]))
