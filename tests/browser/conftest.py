@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import ExitStack
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -96,16 +97,36 @@ def below(folder, site_url):
     yield from (f"{host}{prefix}" for host in serving(folder, type("Below", (Host,), {"prefix": prefix})))
 
 
-@pytest.fixture(scope="module")  # not the session: while playwright is there, no other test could start an event loop
+chromium = ExitStack()  # what stops it
+running: list = []
+
+
+@pytest.fixture(scope="module")
 def browser():
+    """Chromium, which the tests of the site share: to start it takes a second and a half of CPU time."""
     sync_api = pytest.importorskip("playwright.sync_api")
     path = next(filter(None, map(shutil.which, NAMES)), None)
     if path is None:
         pytest.skip("no chromium here (`sh system.sh chromium` brings it)")
-    with sync_api.sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
-        yield chromium
-        chromium.close()
+    if not running:
+        playwright = chromium.enter_context(sync_api.sync_playwright())
+        running.append(playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"]))
+        chromium.callback(running[0].close)
+    return running[0]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item, nextitem):
+    """Stop Chromium before a test of something else, because while playwright is there, no other test could start an event loop."""
+    yield
+    together = nextitem and item.path.parent == nextitem.path.parent and is_of_site(item) and is_of_site(nextitem)
+    if not (together or nextitem and item.path == nextitem.path):
+        pytest_sessionfinish()
+
+
+def pytest_sessionfinish():
+    running.clear()
+    chromium.close()
 
 
 @pytest.fixture
