@@ -243,10 +243,12 @@ def _recorded(slots: dict[str, FunctionType]) -> tuple[dict[str, list[str]], dic
 
     def note(frame: FrameType, event: str, _: Any) -> None:
         nonlocal last
+        if event not in ("call", "return"):
+            return
         code = id(frame.f_code)
         if event == "call" and code in begins:
             enter(begins[code])
-        if code not in names or event not in ("call", "return"):
+        if code not in names:
             return
         now = time.perf_counter()
         times[running[-1]] = times.get(running[-1], 0.0) + now - last
