@@ -108,6 +108,7 @@ def test_the_first_predictions_are_kept_and_a_later_python_is_told_of_them(lab):
     assert json.dumps(kept(lab)["marked"][name]) in told
 
 
+@pytest.mark.sweep
 def test_the_end_names_functions_of_the_framework_alone(lab, below):
     def without_one(route):
         page = route.fetch()

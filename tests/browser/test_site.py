@@ -511,6 +511,7 @@ def test_the_list_of_pages_begins_with_a_whole_line(page, served):
     assert scrolled > 100 and cut == 0
 
 
+@pytest.mark.sweep
 def test_single_keys_lead_nowhere_from_a_control_and_can_be_turned_off(page, served):
     reading = f"{served}/phases/01_strided/reading.html"
     page.goto(f"{served}/students.html")
@@ -540,6 +541,7 @@ def test_no_two_folds_or_buttons_of_a_page_have_one_name(page, served, name):
     assert len(names) > 3 and {each for each in names if names.count(each) > 1} == set()
 
 
+@pytest.mark.sweep
 def test_a_page_of_the_api_shows_the_names_that_contain_what_is_typed(page, served):
     page.goto(f"{served}/api/aten/strided.html")
     names, field = page.locator("article :is(h2, h3):has(code):visible"), page.get_by_role("searchbox", name="Name")
