@@ -23,6 +23,8 @@ PATHS = {
 }
 WORDS_A_MINUTE = 180
 _FENCED = re.compile(r"^(```+|~~~+).*?^\1`*$", re.MULTILINE | re.DOTALL)
+_UNREAD = re.compile(_FENCED.pattern + r"|<(pre|svg|script|math)\b.*?</\2>|<[^>]+>", re.MULTILINE | re.DOTALL)
+_QUESTION = re.compile(r"(?:\*\*|<p>(?:<span[^>]*>)?<strong>)[^*<\n]+\.(?:\*\*|</strong>).*\?")
 _HEADING = re.compile(r"^#{1,2} +(.+)$", re.MULTILINE)
 _IN_THE_LAB = re.compile(r"^\*\*In the lab:\*\*.*?(?=\n\n|\Z)", re.MULTILINE | re.DOTALL)
 _NEEDS = re.compile(r"^\*\*Needs\.\*\*(.*?)(?=\n\n|\Z)", re.MULTILINE | re.DOTALL)
@@ -31,7 +33,7 @@ _EFFORT = re.compile(r"# [★☆]{3} · about (\d+) minutes")
 
 @dataclass(frozen=True)
 class Section:
-    """A section of a reading. `minutes` are those that its prose takes, and `exercises` those that it explains."""
+    """A section of a reading. `minutes` are those that reading it takes, and `exercises` those that it explains."""
 
     phase: str
     title: str
@@ -71,8 +73,15 @@ def _sections(phase: str) -> Iterator[Section]:
     _, *parts = _HEADING.split(text)
     for title, body in zip(parts[::2], parts[1::2], strict=True):
         names = (name for said in _IN_THE_LAB.findall(body) for name in re.findall(r"`([\w.]+)`", said))
-        words = len(re.sub(r"<[^>]+>", "", body).split())
-        yield Section(phase, title, words / WORDS_A_MINUTE, frozenset(map(long_form, names)))
+        yield Section(phase, title, reading_minutes(body), frozenset(map(long_form, names)))
+
+
+def reading_minutes(text: str) -> float:
+    """The minutes that a text of a reading takes: those of its prose, and one for each question, such as `**Question.** Why?`.
+
+    The text is Markdown or HTML, in any language.
+    """
+    return len(_UNREAD.sub(" ", text).split()) / WORDS_A_MINUTE + len(_QUESTION.findall(text))
 
 
 def needs_of(lab: Lab) -> list[str]:

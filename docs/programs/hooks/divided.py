@@ -21,6 +21,7 @@ from mkdocs.structure.files import Files
 from mkdocs.structure.pages import Page
 from nbformat import NotebookNode
 
+from autograder.paths import reading_minutes
 from docs.programs.hooks.languages import plain, say, words
 
 if TYPE_CHECKING:
@@ -36,7 +37,6 @@ FIGURE = re.compile(r"\]\((\w+)\.svg\)")
 LINK = re.compile(r"\]\(((?:[\w./-]+\.md)?)#([\w-]+)\)")
 SET_UP = "*To start here, run the set-up cells above.*"  # in a notebook: a page runs them where a cell needs them
 READING = re.compile(r"phases/\w+/reading\w*\.md$")
-WORDS_A_MINUTE = 180
 
 
 @dataclass
@@ -89,15 +89,8 @@ def parts(cells: list[NotebookNode], page: str) -> list[Part]:
 
 
 def minutes(text: str) -> int:
-    """Return how long it takes to read the prose of a page."""
-    prose = re.sub(r"^(`{3,}).*?^\1`*$|<[^>]+>", "", text, flags=re.MULTILINE | re.DOTALL)
-    return max(5, 5 * round(len(prose.split()) / WORDS_A_MINUTE / 5))
-
-
-def minutes_of_section(content: str) -> int:
-    """Return how long it takes to read the prose of a section, which is in HTML."""
-    prose = re.sub(r"<(pre|svg|script|math)\b.*?</\1>|<[^>]+>", " ", content, flags=re.DOTALL)
-    return max(1, round(len(prose.split()) / WORDS_A_MINUTE))
+    """Return how long it takes to read a page and to answer its questions."""
+    return max(5, 5 * round(reading_minutes(text) / 5))
 
 
 def pages(text: str, reading: Notebook, labs: dict[str, str]) -> dict[str, tuple[str, str]]:
@@ -113,7 +106,7 @@ def pages(text: str, reading: Notebook, labs: dict[str, str]) -> dict[str, tuple
             end = said
             continue
         lab = [f"{words('lab')} [{part.number}]({labs[part.number]})"] if part.number in labs else []
-        notes = [words("About {} minutes to read").format(minutes(said)), *lab]
+        notes = [words("About {} minutes with the questions").format(minutes(said)), *lab]
         title = (
             part.title if part.number else f"{first.title.partition(':')[0]}: {part.title[0].lower()}{part.title[1:]}"
         )
@@ -171,7 +164,7 @@ def on_page_content(content: str, page: Page, config: MkDocsConfig, files: Files
     sections = page.toc.items[0].children
     begins = [content.index(f' id="{section.id}"') for section in sections]
     for section, begin, end in zip(sections, begins, [*begins[1:], len(content)]):
-        said = words("{} min").format(minutes_of_section(content[begin:end]))
+        said = words("{} min").format(max(1, round(reading_minutes(content[begin:end]))))
         section.title += f" <small>{said}</small>"
 
 

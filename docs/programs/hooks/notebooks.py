@@ -371,7 +371,7 @@ def _ways(page: str, phase: Phase, needs: list[str], others: list[Phase]) -> str
         f"[{other.label}](../{other.name}/reading.md)" for other in others if other.name[:2] in needs and other.reading
     ]
     labs = [f"[{number_of(lab.path.stem)}]({lab.path.stem}.md)" for lab in phase.labs]
-    said = [words("About {} minutes to read").format(divided.minutes(page))]
+    said = [words("About {} minutes with the questions").format(divided.minutes(page))]
     said += [f"{words('builds on')} {', '.join(before)}"] if before else []
     said += (
         [f"{words('lab') if len(labs) == 1 else words('labs')} {', '.join(labs)}\N{NO-BREAK SPACE}→"] if labs else []
