@@ -366,7 +366,8 @@ def _needs(page: Path, number: str) -> list[str]:
 
 
 def _ways(page: str, phase: Phase, needs: list[str], others: list[Phase]) -> str:
-    """A reading with a line below its title: how long it takes, what it builds on, and its labs."""
+    """A reading with a line below its title: how long it takes, what it builds on, and its labs. The sentence at its end that
+    sends to the labs leads there."""
     before = [
         f"[{other.label}](../{other.name}/reading.md)" for other in others if other.name[:2] in needs and other.reading
     ]
@@ -376,6 +377,8 @@ def _ways(page: str, phase: Phase, needs: list[str], others: list[Phase]) -> str
     said += (
         [f"{words('lab') if len(labs) == 1 else words('labs')} {', '.join(labs)}\N{NO-BREAK SPACE}→"] if labs else []
     )
+    if labs and not page.rstrip().rpartition("\n\n")[2].startswith("- "):
+        page = f"{page.rstrip().removesuffix('.')}: {', '.join(labs)}.\n"
     title = TITLE.search(page)
     place = title.end() if title else 0
     return f"{page[:place]}\n\n{' · '.join(said)}\n{{: .notes }}\n{page[place:]}"
