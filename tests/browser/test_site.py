@@ -117,7 +117,7 @@ FIRST = (
         "loss is nan": "11_profiling/reading_11b.html#a-loss-that-is-nan",
         "dataloader": "05_training/reading.html#from-data-to-batches",
         "google colab": "anywhere.html#colab",
-        "how do I write a custom op": "06_custom_ops/reading.html#an-operator-in-one-line",
+        "how do I write a custom op": "06_custom_ops/reading_06a.html#an-operator-in-one-line",
         "torch.no_grad": "api/autograd/grad_mode.html#no_grad",
         "loss.backward()": "api/autograd/variable.html#Tensor.backward",
         "Tensor.view": "api/operators.html#op_view",
