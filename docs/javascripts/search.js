@@ -2,10 +2,13 @@
 {
   // Its index is large. It is asked for when the page has nothing else to do, or when a reader turns to the search.
   const { open, send } = XMLHttpRequest.prototype;
+  const idle = window.requestIdleCallback ?? setTimeout; // Safari
   const turned = new Promise((ready) => {
     for (const kind of ["change", "focusin", "pointerover"])
       document.addEventListener(kind, ({ target }) => target.matches?.("#__search, .md-search, .md-search *") && ready());
-    const idle = window.requestIdleCallback ?? setTimeout; // Safari
+  });
+  const due = new Promise((ready) => {
+    turned.then(ready);
     if (!navigator.connection?.saveData) addEventListener("load", () => setTimeout(() => idle(ready), 500));
   });
   XMLHttpRequest.prototype.open = function (method, url, ...more) {
@@ -13,7 +16,7 @@
     return open.call(this, method, url, ...more);
   };
   XMLHttpRequest.prototype.send = function (body) {
-    if (this.waits) turned.then(() => send.call(this, body));
+    if (this.waits) due.then(() => send.call(this, body));
     else send.call(this, body);
   };
 
@@ -53,7 +56,7 @@
   const api = new Map(); // for a name of PyTorch's in small letters, its sections of the API
   const known = new Map(); // for a word, the number of sections that have it
   const accented = new Map(); // for a word without its accents, the words of the index
-  let separator, query, content, mended, last, questions = 0;
+  let index, separator, query, content, mended, last, questions = 0;
   const split = (text) => text.toLowerCase().replace(/\bvs code\b/g, "vscode").split(separator).filter((word) => /[\p{L}\p{N}]/u.test(word));
   const plain = (text) => text.replace(/<[^>]*>/g, " ");
   const ENDING = SPANISH
@@ -71,10 +74,10 @@
   const stems = (text) => meant(plain(text)).map(stem);
   const heading = ({ title, english = [""] }) => `${title.replace(/^\w+ \d+\w?: /, "")} ${english[0]}`.trim();
 
-  function learn({ config, docs }) {
-    separator = new RegExp(config.separator);
-    if (sections.size) return; // a measurement has a worker of its own beside the page's
-    for (const doc of docs) {
+  // Before the first question, and not when the index comes: most pages are read without a search.
+  function learn() {
+    if (sections.size) return;
+    for (const doc of index.docs) {
       const { location, title, text, english = [], asked = [] } = doc;
       sections.set(location, doc);
       const name = /^api\/.+#/.test(location) && ownName(location);
@@ -281,7 +284,9 @@
 
     postMessage(message) {
       if (message.type === SETUP) {
-        learn(message.data);
+        index = message.data;
+        separator = new RegExp(index.config.separator);
+        turned.then(() => idle(learn));
         // lunr finds sections, and takes long to read them: it has each word of a section once, with those that are not shown.
         const docs = message.data.docs.map(({ english = [], asked = [], ...doc }) => ({
           ...doc,
@@ -289,6 +294,7 @@
         }));
         message = { ...message, data: { ...message.data, docs } };
       }
+      if (message.type === QUERY && message.data) learn();
       super.postMessage(message.type === QUERY ? { ...message, data: asked(message.data) } : message);
     }
   };
