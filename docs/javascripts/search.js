@@ -51,6 +51,7 @@
   const names = new Set(); // of one word, that a section has
   const stemmed = new Set(); // the stems of all words
   const having = new Map(); // for a stem, the questions that have it
+  const own = new Map(); // for a section, its questions
   const sections = new Map(); // by location
   const readOf = new Map(); // the words of each section that was found, and their stems
   const api = new Map(); // for a name of PyTorch's in small letters, its sections of the API
@@ -89,6 +90,7 @@
       }
       for (const each of name ? [] : new Set([heading(doc), ...asked, ...asked.map((each) => each.replaceAll("_", " "))])) {
         const question = { location, stems: new Set(stems(each)) };
+        own.has(location) ? own.get(location).push(question) : own.set(location, [question]);
         for (const each of question.stems) having.has(each) ? having.get(each).push(question) : having.set(each, [question]);
         if (/^\S+$/.test(each)) names.add(each.toLowerCase());
         questions++;
@@ -186,7 +188,8 @@
 
   // What is found is put in the order of how much of the question it answers: a section by its words, the rare ones most, those of
   // its title more, and by the part of the question that it has; and by how alike what is typed is to its title, or to the question
-  // of its own that is most alike. Not each word needs to be there.
+  // of its own that is most alike, and to all of them together: the words of a long one are seldom in one alone. Not each word needs
+  // to be there.
   const LONG = 150; // words of a usual section
   const MOST = 60; // pages that are looked at, and those that have a question as alike as
   const NEAR = 0.4;
@@ -194,25 +197,35 @@
   const LEAST = 0.03; // of what the first one answers
   const DEFINED = /^\W*(what(['’]?s| is| are| does)|meaning of|(?=.* meaning$)|qué (es|son|significa)|que (es|son|significa)|significado de)\b/i; // a definition is asked for
   const KINDS = [[/^phases\/.*\/reading/, 1.4], [/^students/, 1.6], [/^phases/, 0.8], [/^(anywhere|map|instructors|gpu|lms)/, 1], [/^figures/, 0.5], [/^(api|index|why)/, 0.25]];
-  const rarity = (each) => Math.log(1 + questions / (having.get(each)?.length ?? 0.5));
+  const rarity = (each) => Math.sqrt(Math.log(1 + questions / (having.get(each)?.length ?? 0.5)));
   const sum = (all) => [...all].reduce((total, each) => total + rarity(each), 0);
   const length = (all) => Math.hypot(...[...all].map(rarity));
 
-  // For each section, the cosine between the words of what is typed and those of its question that is most alike.
+  const lengthOf = (question) => (question.length ??= length(question.stems));
+
+  // How long the sum of a section's questions is, each of length 1.
+  const span = once((location) => {
+    const total = new Map();
+    for (const question of own.get(location)) for (const each of question.stems) total.set(each, (total.get(each) ?? 0) + rarity(each) / lengthOf(question));
+    return Math.hypot(...total.values());
+  });
+
+  // For each section, the cosine between the words of what is typed and those of its question that is most alike, and of the sum of all.
   function likeness(wanted) {
-    const shared = new Map(), best = new Map(), whole = length(wanted);
+    const shared = new Map(), best = new Map(), together = new Map(), whole = length(wanted);
     for (const each of wanted) for (const question of having.get(each) ?? []) shared.set(question, (shared.get(question) ?? 0) + rarity(each) ** 2);
     for (const [question, product] of shared) {
-      question.length ??= length(question.stems);
-      best.set(question.location, Math.max(best.get(question.location) ?? 0, product / whole / question.length));
+      const { location } = question, cosine = product / whole / lengthOf(question);
+      best.set(location, Math.max(best.get(location) ?? 0, cosine));
+      together.set(location, (together.get(location) ?? 0) + cosine / span(location));
     }
-    return best;
+    return [best, together];
   }
 
   function ranked(items) {
     const wanted = new Set(content.map(stem).filter((each) => stemmed.has(each)));
     if (!wanted.size) return;
-    const alikeness = likeness(wanted), whole = sum(wanted), defined = DEFINED.test(query) || wanted.size === 1;
+    const [alikeness, together] = likeness(wanted), whole = sum(wanted), defined = DEFINED.test(query) || wanted.size === 1;
     const read = (location) => {
       const section = sections.get(location), { text, english, asked = [] } = section;
       readOf.set(location, { titled: new Set(stems(heading(section))), all: split([plain(text), ...asked, english?.[1] ?? ""].join(" ")).map(stem) });
@@ -225,7 +238,7 @@
       const has = [...wanted].filter((each) => titled.has(each) || count.has(each));
       const found = has.reduce((total, each) => total + rarity(each) * (often(count.get(each) ?? 0) + titled.has(each)), 0) / whole;
       const kind = location.startsWith("glossary") && defined ? 1.8 : (KINDS.find(([page]) => page.test(location))?.[1] ?? 0.7);
-      return (found * (sum(has) / whole) ** 2 + 2 * like ** 3) * kind * (sections.get(location).english ? 0.6 : 1);
+      return (found * (sum(has) / whole) ** 2 + 2 * like ** 3 + (together.get(location) ?? 0)) * kind * (sections.get(location).english ? 0.6 : 1);
     };
     items.push(...items.splice(MOST).filter((group) => group.some(({ location }) => alikeness.get(location) >= NEAR)));
     for (const group of items) {
