@@ -167,9 +167,16 @@ def shared_page(browser):
     page.context.close()
 
 
+SAVES_DATA = "navigator.connection && Object.defineProperty(navigator.connection, 'saveData', { value: true })"
+
+
 def new_page(browser, problems: list[str]):
-    """A page as wide as a desk's screen, in a window of its own, whose problems are written down."""
+    """A page as wide as a desk's screen, in a window of its own, whose problems are written down.
+
+    Its reader saves data, so that a page has an index of the search, which takes a third of a second of CPU time, when it is asked.
+    """
     page = browser.new_page(viewport=DESK)
+    page.add_init_script(SAVES_DATA)
     page.set_default_timeout(300_000)  # the machine may have much else to do
     watch(page, problems)
     return page

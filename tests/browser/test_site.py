@@ -431,8 +431,8 @@ def test_search_has_every_function_of_the_api_by_its_name_and_below_all_prose(fo
     assert counts[place] < min(count for place, count in counts.items() if not place.startswith("api/"))
 
 
-def test_the_index_of_the_search_is_asked_for_when_the_page_is_there_or_a_reader_turns_to_the_search(page, served):
-    asked = []
+def test_the_index_of_the_search_is_asked_for_when_the_page_is_there_or_a_reader_turns_to_the_search(browser, served):
+    asked, page = [], browser.new_page()  # of a reader who does not save data
     page.on("request", lambda request: asked.append(request.url))
     page.goto(f"{served}/students.html", wait_until="load")
     assert any(each.endswith(".css") for each in asked) and not any("search_index" in each for each in asked)
@@ -442,6 +442,7 @@ def test_the_index_of_the_search_is_asked_for_when_the_page_is_there_or_a_reader
         page.get_by_role("textbox", name="Search").focus()
     page.locator(".md-search-result__meta", has_text="Type to start searching").wait_for()
     assert not page.locator(".md-search-result__article").count()
+    page.context.close()
 
 
 SHIFT = """new Promise(async (done) => {
