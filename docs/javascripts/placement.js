@@ -11,10 +11,10 @@
   const TRIES = 2;
   let given = {}; // by the number of the prediction, its tries
 
-  // What is compared: the words and the numbers, as numbers, without brackets, commas, articles, the name of the module, the overload
-  // `default` of an operator, and what an error says.
+  // What is compared: the words and the numbers, as numbers, without brackets, commas, articles, the name of the module, the namespace
+  // and the overload `default` of an operator, and what an error says.
   const atoms = (text) => {
-    const plain = text.toLowerCase().replaceAll("torch.", "").replace(/\w*error\b(:.*)?/g, "error").replace(/\b(?:ops\.)?aten(?:\.|::)(\w+)(?:\.default\b)?/g, "aten.$1");
+    const plain = text.toLowerCase().replaceAll("torch.", "").replace(/\w*error\b(:.*)?/g, "error").replace(/\b(?:ops\.)?aten(?:\.|::)(\w+)(?:\.default\b)?/g, "$1");
     return (plain.match(/[\w.+-]+/g) ?? []).filter((word) => !/^(an?|the)$/.test(word)).map((word) => (isNaN(word) ? word : +word)).join(" ");
   };
 
@@ -34,7 +34,12 @@
   }
 
   const isRight = (number) => given[number].some((text) => atoms(text) === atoms(asked[number].printed));
-  const isShort = (number, text) => `${atoms(asked[number].printed)} `.startsWith(`${atoms(text)} `) && atoms(text) !== atoms(asked[number].printed);
+  // Whether all that is written is printed, in this order, and more.
+  const isShort = (number, text) => {
+    const left = atoms(asked[number].printed).split(" "), more = left.length;
+    const typed = atoms(text).split(" ").filter(Boolean);
+    return typed.length < more && typed.every((word) => left.includes(word) && left.splice(0, left.indexOf(word) + 1));
+  };
   const isDone = (number) => number in given && (isRight(number) || given[number].length >= TRIES);
 
   function form(number) {
@@ -49,8 +54,9 @@
       event.preventDefault();
       const text = made.querySelector("textarea").value;
       if (!text.trim()) return void (made.querySelector("output").textContent = words("Write down what it prints."));
-      const lines = (all) => all.trim().split("\n").length, fewer = lines(text) < lines(asked[number].printed);
-      if (isShort(number, text)) return void verdict(made, fewer ? words("✗ Right so far, lines are missing.") : words("✗ Right so far, values are missing."));
+      const [printed, typed] = [asked[number].printed, text].map((all) => all.trim().split("\n").length);
+      const missing = typed < printed ? words("✗ Not yet: torch prints {0} lines, and you have {1}.", printed, typed) : words("✗ Not yet: values are missing.");
+      if (isShort(number, text)) return void verdict(made, missing);
       given[number] = [...(given[number] ?? []), text];
       keep();
       show();

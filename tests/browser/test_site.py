@@ -843,7 +843,9 @@ def test_predictions_are_compared_and_counted_and_stay(page, below):
     printed = page.locator("article details pre").all_text_contents()
     forms = page.locator("form.predict")
     for text, said in (
-        ("an error", "✗ Right so far, lines are missing."),
+        ("an error", "✗ Not yet: torch prints 2 lines, and you have 1."),
+        ("gradient", "✗ Not yet: torch prints 2 lines, and you have 1."),
+        ("an error\n", "✗ Not yet: torch prints 2 lines, and you have 1."),
         ("error\ngradient", "✓ That is what torch prints."),
     ):
         forms.nth(4).locator("textarea").fill(text)

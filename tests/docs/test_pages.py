@@ -525,11 +525,11 @@ def test_lines_of_code_that_wrap_know_their_indent(hooks):
         "--before: 4ch",
         "--in: 8ch",
     ]
-    block = '<pre><span></span><code><span class="k">if</span> x:\n    <span class="n">f</span>()\n</code></pre>'
-    lines = re.findall(
-        '<span class="line" style="--in: (.*?)ch">', hooks["pages"].CODE.sub(hooks["pages"]._with_lines, block)
-    )
-    assert lines == ["4", "8"]
+    code = '<span class="k">if</span> x:\n    <span class="n">f</span><span class="p">(</span>x)\n'
+    block = f"<pre><span></span><code>{code}</code></pre>"
+    lines = hooks["pages"].CODE.sub(hooks["pages"]._with_lines, block)
+    assert re.findall('<span class="line" style="--in: (.*?)ch">', lines) == ["4", "8"]
+    assert '<span class="p">(</span><wbr>x' in lines  # rather than after the indent
 
 
 def test_rows_of_a_table_of_texts_are_stacked_on_a_phone_and_those_of_numbers_are_not(hooks):

@@ -274,11 +274,13 @@ def _hanging(line: re.Match) -> str:
 
 
 def _with_lines(block: re.Match) -> str:
-    """A block of code each of whose lines goes on four letters to the right of its first one."""
+    """A block of code each of whose lines goes on four letters to the right of its first one, and breaks rather at a dot, a
+    comma or a bracket than after its indent."""
 
     def line(code: str) -> str:
         text = re.sub("<[^>]+>", "", code)
         indent = len(text) - len(text.lstrip(" ")) + 4
+        code = re.sub(r"[.,(\[]</span>", r"\g<0><wbr>", code)
         return f'<span class="line" style="--in: {indent}ch">{code}</span>' if text else code
 
     return block[0].replace(block[2], "\n".join(map(line, block[2].split("\n"))))
