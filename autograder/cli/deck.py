@@ -12,7 +12,7 @@ import random
 import re
 import unicodedata
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -125,12 +125,14 @@ IN_TURN = (QUESTION, QUESTION, QUESTION, PREDICTION, CHANGE)  # of what is new, 
 
 PART = re.compile(
     r"^(?P<fence>`{3,}).*?^(?P=fence)`*$"
-    r"|^##+ (?P<heading>[^\n]+)$"
+    r"|^(?P<level>#+) (?P<heading>[^\n]+)$"
+    r"|^\*\*In the lab:\*\*(?P<lab>.+?)(?=\n\n|\Z)"
     r"|^(?P<label>\*\*\w+ yourself\.\*\*) (?P<question>.+?)\n\n<details><summary>Answer</summary>\n\n(?P<answer>.+?)\n\n</details>",
     re.MULTILINE | re.DOTALL,
 )
 LABEL = re.compile(r"\A\*\*[^*]+\*\* ")
 LINK = re.compile(r"\[([^]]*)\]\([^)]*\)")
+EXERCISE = re.compile(r"`\w+((?:\.\w+)+)`")  # without the first part of its name, which may be a short form
 UNWRITTEN = "raise NotImplementedError()"  # the last line of an exercise as the lab has it
 
 
@@ -144,6 +146,9 @@ class Asked:
     place: str  # the section of the reading, or the exercise
     text: str = ""
     answer: str = ""
+    explains: frozenset[str] = (
+        frozenset()
+    )  # the ends of the names of the exercises that its section is the first to name
 
     @property
     def lab(self) -> str:
@@ -161,15 +166,35 @@ def questions(phase: str) -> list[Asked]:
         return LINK.sub(r"\1", "\n\n".join(known.get(each, each) for each in paragraphs))
 
     found: dict[str, Asked] = {}
-    heading = ""
+    sections: dict[str, int] = {}  # by question
+    explained: dict[str, int] = {}  # by exercise, the first section that names it
+    heading, section = "", 0
     for part in PART.finditer(text):
-        heading = part["heading"] or heading
+        level = len(part["level"] or "")
+        section += level in (1, 2)
+        heading = part["heading"] if level > 1 else heading
+        for exercise in EXERCISE.findall(part["lab"] or ""):
+            explained.setdefault(exercise, section)
         if part["question"]:
             name = named(phase[:2], _slug(heading), found)
             asked = LABEL.sub("", said(f"{part['label']} {part['question']}"))
             place = re.sub(r"[`*]", "", said(heading))
             found[name] = Asked(name, QUESTION, phase[:2], place, asked, said(part["answer"]))
-    return [*found.values()]
+            sections[name] = section
+    of_section = {at: frozenset(name for name, first in explained.items() if first == at) for at in sections.values()}
+    return [replace(asked, explains=of_section[sections[name]]) for name, asked in found.items()]
+
+
+def questions_of(exercises: Collection[str], lab: Lab, asked: Sequence[Asked]) -> list[Asked]:
+    """Of the questions of its phase, those of the sections that explain these exercises of a lab.
+
+    They are all if no section explains an exercise of the lab: a lab of bugs asks about the whole phase.
+    """
+
+    def about(names: Collection[str]) -> list[Asked]:
+        return [each for each in asked if any(name.endswith(tuple(each.explains)) for name in names)]
+
+    return about(exercises) if about(lab.exercises) else [*asked]
 
 
 def named(phase: str, anchor: str, others: Collection[str]) -> str:
@@ -197,14 +222,19 @@ def written(lab: Lab) -> list[str]:
 def deck(wanted: Collection[str], course: Course, runs: bool, today: str) -> list[Asked]:
     """All that can be asked, in the order in which it is asked for the first time.
 
-    It is about the phases that are `wanted`, or else about those with an exercise that is written. Predictions and changes are
-    about such exercises alone, and need torch, which `runs`.
+    It is about the phases that are `wanted`, or else about the sections that explain an exercise that is written, of the phase
+    first in whose lab something was written last. Predictions and changes are about such exercises alone, and need torch, which
+    `runs`.
     """
     begun = {lab: names for lab in course.released_labs() if (names := written(lab))}
+    newest = sorted(begun, key=lambda lab: lab.work_path.stat().st_mtime, reverse=True)
     numbers = {*wanted} or {lab.phase for lab in begun}
     of_kind: dict[str, list[Asked]] = {QUESTION: [], PREDICTION: [], CHANGE: []}
-    for phase in phases():
-        of_kind[QUESTION] += questions(phase) if phase[:2] in numbers else []
+    asked = {phase[:2]: questions(phase) for phase in phases() if phase[:2] in numbers}
+    for number in asked if wanted else dict.fromkeys(lab.phase for lab in newest):
+        of_labs = (questions_of(names, lab, asked[number]) for lab, names in begun.items() if lab.phase == number)
+        known = asked[number] if wanted else {*itertools.chain(*of_labs)}
+        of_kind[QUESTION] += [each for each in asked[number] if each in known]
     for lab, names in begun.items() if runs else ():
         drawn = _drawn(lab)
         for name in names if lab.phase in numbers else ():

@@ -31,30 +31,44 @@ const spaced = (() => {
     return new Date(now - now.getTimezoneOffset() * 6e4).toISOString().slice(0, 10);
   }
 
-  // The phases with a lab in which something is written, or a reading of which a section is read: the phase read last is first, and
-  // those of which no time is known follow, the highest first.
-  const begun = () => {
-    const times = {};
-    for (const [key, kept] of Object.entries(localStorage)) {
-      const number = key.match(/^rushlight\/(?:read )?(\d\d)[a-z]?_\w*(?:\/\w+)?$/)?.[1];
-      if (!number) continue;
-      const { sections = [], answers = {}, points = 0, at = 0 } = JSON.parse(kept);
-      if (sections.length || Object.keys(answers).length || points) times[number] = Math.max(times[number] ?? 0, at);
+  // What was read, and what is written, each with its time if one is known: `01_strided/reading#strides`, `01a_views` and the cell
+  // `01a_views/aten-strided-slice`.
+  const touched = () =>
+    Object.entries(localStorage).flatMap(([key, kept]) => {
+      const place = key.match(/^rushlight\/(?:read )?(\d\d[a-z]?_\w*(?:\/\w+)?)$/)?.[1];
+      const { sections = [], answers = {}, at = 0 } = place ? JSON.parse(kept) : {};
+      const cells = Object.keys(answers);
+      return [...sections.map((id) => `${place}#${id}`), ...(cells.length ? [place] : []), ...cells.map((id) => `${place}/${id}`)].map((what) => [what, at]);
+    });
+
+  // The questions about this, by name the last time, of `of`: by name, the ends of what a question is about.
+  const begun = (of) => {
+    const found = {}, all = touched();
+    for (const [name, ends] of of) {
+      const times = all.filter(([what]) => what.startsWith(name.slice(0, 2)) && [name.replace(/.*\//, "#"), ...ends].some((end) => what.endsWith(end)));
+      if (times.length) found[name] = Math.max(...times.map(([, at]) => at));
     }
-    return Object.keys(times).sort((one, other) => times[other] - times[one] || other - one);
+    return found;
   };
 
   let kept = {}; // in the page too, because a browser may keep nothing
 
-  function read() {
-    let newest = [];
+  // What is asked about: of a phase that was begun, what the reader has read or written, and of another one that is chosen, all. The
+  // phase read last is first, and those of which no time is known follow, the highest first.
+  function read(of) {
+    let about = {};
     try {
       kept = JSON.parse(localStorage.getItem(KEY)) ?? {};
-      newest = begun();
+      about = begun(of);
     } catch {
       // what the page knows
     }
-    return { cards: {}, phases: [...newest].sort(), newest, ...kept };
+    const times = {};
+    for (const [name, at] of Object.entries(about)) times[name.slice(0, 2)] = Math.max(times[name.slice(0, 2)] ?? 0, at);
+    const newest = Object.keys(times).sort((one, other) => times[other] - times[one] || other - one);
+    const { cards = {}, phases = [...newest].sort() } = kept;
+    const ofPhase = (phase) => [...of.keys()].filter((name) => name.slice(0, 2) === phase && (!(phase in times) || name in about || name in cards));
+    return { cards, phases, names: [...new Set([...newest, ...phases])].filter((phase) => phases.includes(phase)).flatMap(ofPhase) };
   }
 
   function write(changed) {
@@ -71,15 +85,13 @@ const spaced = (() => {
 
 // Home: how many are due, or how many new ones there are.
 for (const place of document.querySelectorAll("[data-due]")) {
-  const counts = JSON.parse(place.dataset.due), { cards, phases } = spaced.read();
-  const names = phases.flatMap((phase) => {
-    const known = Object.keys(cards).filter((name) => name.startsWith(`${phase}/`));
-    return [...known, ...Array.from({ length: counts[phase] - known.length }, (_, number) => `${phase} ${number}`)];
-  });
+  const of = place.dataset.due.split(",").map((each) => each.split(" "));
+  const { cards, names } = spaced.read(new Map(of.map(([name, ...ends]) => [name, ends])));
   const left = spaced.todays(names, cards, spaced.today(), spaced.MOST);
   if (!left.length) continue;
   const due = left.filter((name) => cards[name]).length;
-  const text = due ? words("Review: {} due today", due) : words("Review: {} questions about what you began", left.length);
+  const fresh = left.length === 1 ? words("Review: one question about what you began") : words("Review: {} questions about what you began", left.length);
+  const text = due ? words("Review: {} due today", due) : fresh;
   place.replaceChildren(Object.assign(document.createElement("a"), { href: "review.html", textContent: text }));
 }
 
@@ -87,6 +99,7 @@ for (const place of document.querySelectorAll("[data-due]")) {
 for (const place of document.querySelectorAll("[data-review]")) {
   const phases = JSON.parse(document.getElementById("questions").textContent);
   const questions = new Map(phases.flatMap((phase) => phase.questions.map((each) => [each.name, each])));
+  const of = new Map([...questions].map(([each, { of }]) => [each, of.split(" ").filter(Boolean)]));
   const grades = [words("again"), words("hard"), words("good"), words("easy")];
   let most = spaced.MOST, name, answered;
   let choosing; // at the first visit, until the reader begins
@@ -106,28 +119,25 @@ for (const place of document.querySelectorAll("[data-review]")) {
   const bar = make("div", { className: "thumb" });
   place.replaceChildren(choice, where, question, answer, bar);
 
-  function left(day = spaced.today()) {
-    const { cards, phases: chosen, newest } = spaced.read();
-    const order = [...new Set([...newest, ...chosen])];
-    const of = (phase) => [...questions.keys()].filter((each) => each.slice(0, 2) === phase);
-    const names = order.filter((phase) => chosen.includes(phase)).flatMap(of);
-    return spaced.todays(names, cards, day, most);
+  function left(day = spaced.today(), atMost = most) {
+    const { cards, names } = spaced.read(of);
+    return spaced.todays(names, cards, day, atMost);
   }
 
   function choose() {
-    const { phases: chosen } = spaced.read();
-    const of = (phase) => {
+    const { phases: chosen } = spaced.read(of);
+    const boxOf = (phase) => {
       const box = make("input", { type: "checkbox", value: phase.number, checked: chosen.includes(phase.number) });
       return make("label", {}, box, ` ${phase.title}`);
     };
     const all = make("input", { type: "checkbox" });
-    choice.replaceChildren(make("summary"), make("label", {}, all, ` ${words("All phases")}`), ...phases.map(of));
+    choice.replaceChildren(make("summary"), make("label", {}, all, ` ${words("All phases")}`), ...phases.map(boxOf));
     choice.open = choosing = !chosen.length;
     say();
   }
 
   function say() {
-    const { phases: chosen } = spaced.read(), all = choice.querySelector("input");
+    const { phases: chosen } = spaced.read(of), all = choice.querySelector("input");
     all.checked = chosen.length === phases.length;
     all.indeterminate = chosen.length && !all.checked;
     const said = all.checked ? words("All phases") : words("Phases: {}", chosen.join(", "));
@@ -143,7 +153,7 @@ for (const place of document.querySelectorAll("[data-review]")) {
   });
 
   function begin() {
-    answered = spaced.answeredOn(spaced.read().cards, spaced.today()).length;
+    answered = spaced.answeredOn(spaced.read(of).cards, spaced.today()).length;
     if (choosing) offer();
     else ask();
   }
@@ -157,7 +167,7 @@ for (const place of document.querySelectorAll("[data-review]")) {
       question.focus({ preventScroll: true });
       place.scrollIntoView();
     });
-    bar.replaceChildren(...(spaced.read().phases.length ? [start] : []));
+    bar.replaceChildren(...(spaced.read(of).phases.length ? [start] : []));
   }
 
   function ask() {
@@ -177,18 +187,18 @@ for (const place of document.querySelectorAll("[data-review]")) {
   function reveal() {
     answer.innerHTML = questions.get(name).answer;
     answer.hidden = false;
-    const card = spaced.read().cards[name];
-    const of = (word, at) => {
+    const card = spaced.read(of).cards[name];
+    const gradeOf = (word, at) => {
       const made = button("", make("b", { textContent: word }), make("small", { textContent: days(spaced.scheduled(card, at + 1, spaced.today()).days) }));
       made.addEventListener("click", () => mark(at + 1));
       return made;
     };
-    bar.replaceChildren(...grades.map(of));
+    bar.replaceChildren(...grades.map(gradeOf));
     answer.focus({ preventScroll: true });
   }
 
   function mark(grade) {
-    const { [name]: card, ...cards } = spaced.read().cards;
+    const { [name]: card, ...cards } = spaced.read(of).cards;
     spaced.write({ cards: { ...cards, [name]: spaced.scheduled(card, grade, spaced.today()) } }); // at the end
     answered += 1;
     ask();
@@ -196,17 +206,19 @@ for (const place of document.querySelectorAll("[data-review]")) {
   }
 
   function end() {
-    const { phases: chosen } = spaced.read();
-    const tomorrow = left(spaced.later(spaced.today(), 1));
+    const { phases: chosen } = spaced.read(of);
+    const tomorrow = left(spaced.later(spaced.today(), 1)).length, hasMore = left(spaced.today(), Infinity).length;
+    const then = tomorrow === 1 ? words("Tomorrow: one question.") : words("Tomorrow: {} questions.", tomorrow);
+    const onward = hasMore ? "" : words("You have answered all questions about what you have read. New ones come as you read on, or choose another phase.");
     where.replaceChildren();
-    question.textContent = chosen.length ? `${words("Nothing is left for today.")} ${words("Tomorrow: {} questions.", tomorrow.length)}` : "";
+    question.textContent = chosen.length ? `${words("Nothing is left for today.")} ${then} ${onward}`.trim() : "";
     const more = button("", words("Five more"));
     more.addEventListener("click", () => {
       most += spaced.MOST;
       begin();
       question.focus({ preventScroll: true });
     });
-    bar.replaceChildren(...(chosen.length ? [more] : []));
+    bar.replaceChildren(...(chosen.length && hasMore ? [more] : []));
   }
 
   addEventListener("keydown", (event) => {

@@ -77,6 +77,17 @@ def test_every_folded_answer_of_a_reading_is_that_of_a_question_with_a_name_of_i
     assert len({*every}) == len(every) >= 276
 
 
+def test_an_exercise_asks_what_the_section_that_explains_it_asks_and_a_lab_of_bugs_the_whole_phase():
+    course, asked = Course(), deck.questions("01_strided")
+    [found] = deck.questions_of(["aten.strided.contiguous_strides"], course.find_released("01a"), asked)
+    assert found.place == "Contiguous strides" and found.explains == {".contiguous_strides"}
+    bugs = deck.questions("13_clinic")
+    assert deck.questions_of(["clinic.training.name_1"], course.find_released("13b"), bugs) == bugs
+    for lab in course.released_labs():  # of each lab something is asked
+        phase = next(phase for phase in phases() if phase[:2] == lab.phase)
+        assert deck.questions_of(lab.exercises, lab, deck.questions(phase)), lab.number
+
+
 def test_questions_are_in_the_language_that_is_spoken(monkeypatch):
     english = deck.questions("01_strided")
     monkeypatch.setenv("LANGUAGE", "es")
@@ -137,7 +148,8 @@ def test_the_answers_of_two_sessions_at_once_are_both_kept(tmp_path):
 # The command ---------------------------------------------------------------------------------------------------------
 
 
-def test_five_questions_are_asked_and_come_again(work, monkeypatch, capsys):
+def test_five_questions_are_asked_and_come_again(work, monkeypatch, capsys, root):
+    shutil.copytree(root / "solutions" / "01b_reshape", work / "01b_reshape")
     said = rushlight(monkeypatch, capsys, typed="mine\n3\n\nwhat\n1\nmine\neasy\n\n2\nmine\n4\nmore\n1\nyes\n3\n")
     first = deck.questions("01_strided")[0]
     assert said.index(first.text[:40]) < said.index("> mine") < said.index(first.answer[:40])
@@ -162,6 +174,16 @@ def test_what_is_due_is_listed_by_its_section(work, monkeypatch, capsys):
     first, *others = rushlight(monkeypatch, capsys, "--list").splitlines()
     assert re.fullmatch(r"01 +Contiguity, and the sizes 0 and 1 +reading +due since 2026-01-01", first.strip())
     assert len([line for line in others if line.rstrip().endswith("new")]) == 4
+
+
+def test_the_lab_that_was_changed_last_is_asked_about_first(work, monkeypatch, capsys, root):
+    shutil.copytree(root / "solutions" / "04b_engine", work / "04b_engine")
+    for day, lab in enumerate(("01a_views", "04b_engine")):
+        os.utime(work / lab / f"{lab}.ipynb", (day, day))
+    listed = [line[:2] for line in rushlight(monkeypatch, capsys, "--list", "--count", "20").splitlines()]
+    assert listed[:4] == ["04"] * 4 and listed[4:10] == ["01"] * 6
+    os.utime(work / "01a_views" / "01a_views.ipynb", (3, 3))
+    assert rushlight(monkeypatch, capsys, "--list").startswith("01")
 
 
 @pytest.mark.parametrize("number", ["3", "03", "03_kernels"])

@@ -15,11 +15,19 @@ KEPT = "JSON.parse(localStorage.getItem('rushlight/review'))"
 START = "2027-01-30"
 
 
+def keep(page, key, **what):
+    page.evaluate("([key, what]) => localStorage.setItem(`rushlight/${key}`, JSON.stringify(what))", [key, what])
+
+
 @pytest.fixture
 def review(page, served):
-    """The page of a browser that has begun lab 01a."""
+    """The page of a browser in which all sections of Reading 01 were read."""
     page.goto(f"{served}/review.html")
-    page.evaluate("localStorage.clear(); localStorage.setItem('rushlight/01a_views', '{\"points\": 1}')")
+    page.evaluate("localStorage.clear()")
+    names = page.evaluate(
+        "JSON.parse(questions.textContent).find(({ number }) => number === '01').questions.map(({ name }) => name)"
+    )
+    keep(page, "read 01_strided/reading", sections=[name.removeprefix("01/") for name in names])
     page.reload()
     yield page
     page.evaluate("localStorage.clear()")
@@ -123,24 +131,58 @@ def test_home_says_nothing_of_a_review_before_a_phase_is_begun(review, served):
     review.goto(f"{served}/index.html")
     link = review.get_by_role("link", name="Review: 5 questions about what you began")
     assert link.is_visible()
-    review.evaluate(
-        "localStorage.setItem('rushlight/01a_views', '{\"answers\": {}, \"passed\": {}}')"
-    )  # a page that was seen
+    review.evaluate("localStorage.clear()")
+    keep(review, "01a_views", answers={}, passed={})  # a page that was seen
+    keep(review, "read 01_strided/reading", sections=["for-reference"])
     review.reload()
     assert not link.is_visible() and review.locator("[data-due]").inner_text() == ""
+    keep(review, "01a_views", answers={"aten-strided-contiguous_strides": "what I wrote"})
+    review.reload()
+    assert review.get_by_role("link", name="Review: one question about what you began").is_visible()
+
+
+def test_what_was_not_read_is_not_asked(review):
+    """Of a phase that is only chosen, all is asked."""
+    place = review.locator("[data-review]")
+    review.evaluate("localStorage.clear()")
+    keep(review, "01a_views", answers={"aten-strided-as_strided": "what I wrote"})
+    keep(review, "read 01_strided/reading", sections=["views-that-reorder-dimensions"])
+    review.reload()
+    for number, section in enumerate(("Views that reorder dimensions", "Any strides you like: as_strided"), 1):
+        assert place.get_by_text(f"{number} of 2 · 01 · {section}").is_visible()
+        review.keyboard.press("Enter")
+        review.keyboard.press("3")
+    assert "all questions about what you have read" in place.inner_text() and place.get_by_role("button").count() == 0
+    place.locator("summary").click()
+    place.get_by_label("10 ").check()
+    assert place.get_by_text("3 of 5 · 10 ·").is_visible()
+
+
+def test_a_lab_whose_exercises_no_section_explains_asks_about_its_phase(page, served):
+    page.goto(f"{served}/review.html")
+    asked = [["13/six-steps", ["-tensors-name_1", "13b_training"]], ["13/mend", ["13b_training"]], ["12/mend", []]]
+    keep(page, "13b_training", answers={"clinic-training-name_1": "what I wrote"})
+    assert page.evaluate("(asked) => spaced.read(new Map(asked)).names", asked) == ["13/six-steps", "13/mend"]
+    page.evaluate("localStorage.clear()")
+
+
+def of_10b(page):
+    """The sections of Reading 10b that have a question."""
+    questions = page.evaluate("JSON.parse(questions.textContent).find(({ number }) => number === '10').questions")
+    return [each["name"].removeprefix("10/") for each in questions if "reading_10b.html" in each["place"]]
 
 
 @pytest.mark.sweep
 def test_phases_are_those_that_were_begun_until_they_are_chosen(review, whole):
     place = review.locator("[data-review]")
     assert place.locator("summary").inner_text() == "Phases: 01"
-    review.evaluate("localStorage.setItem('rushlight/read 10_quantization/reading_10b', '{\"sections\": [\"a\"]}')")
+    keep(review, "read 10_quantization/reading_10b", sections=of_10b(review))
     review.reload()
     assert place.locator("summary").inner_text() == ("Phases: 01, 10" if whole else "All phases")
     place.locator("summary").click()
     place.get_by_label("01 ").uncheck()
     assert place.get_by_text("1 of 5 · 10 ·").is_visible()
-    review.evaluate("localStorage.setItem('rushlight/02a_keys', '{\"points\": 1}')")
+    keep(review, "02a_keys", answers={"c10-dispatch-keys_in": "what I wrote"})
     review.reload()
     assert place.locator("summary").inner_text() == "Phases: 10"
     place.locator("summary").click()
@@ -153,22 +195,16 @@ def test_phases_are_those_that_were_begun_until_they_are_chosen(review, whole):
 def test_what_is_due_comes_first_and_new_questions_begin_with_the_phase_read_last(review):
     place = review.locator("[data-review]")
     name = review.evaluate("JSON.parse(questions.textContent).find(({ number }) => number === '01').questions[3].name")
-    review.evaluate(
-        """(name) => {
-            const due = { passed: 1, ease: 250, days: 1, due: "2020-01-01" };
-            const keep = (key, value) => localStorage.setItem(`rushlight/${key}`, JSON.stringify(value));
-            keep("read 01_strided/reading", { sections: ["a"], at: 2 });
-            keep("read 10_quantization/reading_10b", { sections: ["a"], at: 3 });
-            keep("review", { cards: { [name]: due } });
-        }""",
-        name,
-    )
+    sections = review.evaluate("JSON.parse(localStorage['rushlight/read 01_strided/reading']).sections")
+    keep(review, "read 01_strided/reading", sections=sections, at=2)
+    keep(review, "read 10_quantization/reading_10b", sections=of_10b(review), at=3)
+    keep(review, "review", cards={name: {"passed": 1, "ease": 250, "days": 1, "due": "2020-01-01"}})
     for phase in "01", "10", "10":
         review.reload()
         assert place.get_by_text(f" of 5 · {phase} ·").is_visible()
         place.get_by_role("button", name="Show the answer").click()
         place.get_by_role("button", name="good").click()
-    review.evaluate('localStorage.setItem(\'rushlight/read 01_strided/reading\', \'{"sections": ["a"], "at": 4}\')')
+    keep(review, "read 01_strided/reading", sections=sections, at=4)
     review.reload()
     assert place.get_by_text("4 of 5 · 01 ·").is_visible()
 
