@@ -50,13 +50,18 @@ def labs_of(path: str) -> list[Lab]:
 
 
 def sections_of(path: str) -> dict[str, list[Section]]:
-    """For each lab of a path, by its number, the sections to read before it that no earlier lab of the path asked for."""
-    read = set[Section]()
-    found = {}
-    for lab in labs_of(path):
-        core = {*lab.core}
-        found[lab.number] = [section for section in sections() if section.exercises & core and section not in read]
-        read |= {*found[lab.number]}
+    """For each lab of a path, by its number, the sections to read before it that no earlier lab of the path asked for.
+
+    A section is read before the first lab of a later phase, so that no reading comes after labs of later ones.
+    """
+    labs = labs_of(path)
+    cores = [{*lab.core} for lab in labs]
+    found: dict[str, list[Section]] = {lab.number: [] for lab in labs}
+    for section in sections():
+        needed = next((at for at, core in enumerate(cores) if section.exercises & core), None)
+        if needed is not None:
+            later = (lab for lab in labs[:needed] if lab.phase > section.phase[:2])
+            found[next(later, labs[needed]).number].append(section)
     return found
 
 

@@ -45,6 +45,14 @@ def test_a_path_has_each_section_once_and_only_those_about_its_labs(path):
     assert core & about == core & {exercise for section in sections for exercise in section.exercises}
 
 
+@pytest.mark.parametrize("path", paths.PATHS)
+def test_no_section_of_a_path_comes_after_a_lab_of_a_later_phase(path):
+    latest = "00"
+    for lab, sections in zip(paths.labs_of(path), paths.sections_of(path).values(), strict=True):
+        assert all(section.phase[:2] >= latest for section in sections)
+        latest = max(latest, lab.phase)
+
+
 def test_a_section_of_a_path_is_a_heading_of_its_reading_and_a_page_has_its_anchor():
     for phase in PHASES:
         taken = set()
