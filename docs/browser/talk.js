@@ -153,18 +153,29 @@
     const given = { text: asked(), temperature: heat.valueAsNumber, seed: Math.floor(Math.random() * 2 ** 31) };
     say(words("reading the text"), LOADED.length);
     const source =
-      "from IPython.display import display\nfrom rushlight.course.talk import Conversation, beginning\n" +
-      "known = beginning(given['text'])\ntalk = Conversation(**given | {'text': known or given['text']})\n" +
-      "display({'application/json': talk.begin() | {'known': known}}, raw=True)";
+      "from IPython.display import display\nfrom rushlight.course.talk import Conversation, beginning, unknown\n" +
+      "known = beginning(given['text'])\nwhy = None if known or given['text'].startswith('(') else unknown(given['text'])\n" +
+      "if not why: talk = Conversation(**given | {'text': known or given['text']})\n" +
+      "display({'application/json': {'why': why} if why else talk.begin() | {'known': known}}, raw=True)";
     state.live = false;
-    state.begun = await python.run(source, given).catch((error) => {
+    const begun = await python.run(source, given).catch((error) => {
       if (python.worker) clear(); // the sentence is at fault
       throw error;
     });
+    if (begun.why) clear(), view(field.value), fail(begun.why);
+    state.begun = begun;
     Object.assign(state, { ...given, text: state.begun.known || given.text, asked: given.text, steps: [], shown: -1, live: true });
     if (state.begun.known) view(state.begun.known);
     show();
     text.scrollIntoView({ block: "nearest" });
+  }
+
+  // Say which word the model does not know. In parentheses it takes any verb.
+  function fail({ word, nearest }) {
+    const short = word.length > 20 ? `${word.slice(0, 20)}…` : word;
+    if (!word) throw new Error(words("The model finds no verb in this text."));
+    const [said, advice] = [words("The model does not know “{}”", short), words("In the field Verb, any verb works.")];
+    throw new Error(`${nearest ? `${said}${words("; the nearest verb that it knows is “{}”.", nearest)}` : `${said}.`} ${advice}`);
   }
 
   // How it ended, or why it does not go on.
@@ -200,7 +211,7 @@
 
   // The page ----------------------------------------------------------------------------------------------------------
 
-  const field = make("input", { id: "talk-text", type: "text", maxlength: 400, autocomplete: "off", spellcheck: "false", input: () => view(field.value) });
+  const field = make("input", { id: "talk-text", type: "text", maxlength: 2000, autocomplete: "off", spellcheck: "false", input: () => view(field.value) });
   const heat = make("input", { id: "talk-heat", type: "range", min: 0, max: 2, step: 0.1, value: 0, input: () => show() });
   const degree = make("output", { for: "talk-heat" });
   const complete = make("button", { text: words("Complete"), type: "submit", class: "main" });

@@ -6,13 +6,15 @@ of attention never has all weights in memory. So `attention.attention_weights` c
 computed and the keys that the cache has. The lines are those that ran: `sys.settrace` sees them.
 """
 
+import difflib
 import inspect
 import re
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
+from itertools import pairwise
 from types import CodeType, FrameType, FunctionType, SimpleNamespace
 from typing import Any
 
@@ -216,13 +218,15 @@ _ALSO = {"he": 2, "it": 2, "él": 2, "usted": 2, "nosotras": 3, "vosotras": 4, "
 _HELPERS = {"will": "future", "did": "past", **dict.fromkeys(("am", "is", "are"), "progressive")}
 _SMALL = "the of to in with on for about at from not yes do does el la los las lo de a al del en con no sí"
 _SMALL += " there allí him her it them"
+_INFLECTED = {"en": r"(ed|ing|[^s]s)$", "es": r"([aei]r|[aeóé]|[aei]n|mos)$"}
 
 
 def beginning(text: str) -> str:
     """Return the text as the beginning of a sentence that the model knows: a verb in parentheses, when, and who.
 
     It is the text itself if all its words are of such sentences, but with a person that the model knows. Otherwise the verb, its
-    tense and its person are looked for.
+    tense and its person are looked for. A verb that the model has not read has to be an infinitive, after who or `will`, or
+    in Spanish with -ar, -er or -ir.
     Returns "" if the text has no such verb.
 
     >>> beginning("She walked to the city")
@@ -233,17 +237,48 @@ def beginning(text: str) -> str:
     said = re.fullmatch(r"\((\w+)\) (.+)", text)
     words = re.findall(r"\w+", text.lower())
     if said:
-        stem = said[1][: max(2, len(said[1]) - 2)]
-        known = _vocabulary()
         own = {code for code in PRONOUNS if said[1] in {verb for verb, _ in _forms(code).values()}} or {*PRONOUNS}
         spoken = [{code for code in PRONOUNS if word in _markers(code)} for word in words[1:]]
         mixed = not own.intersection(*filter(None, spoken))  # such as a verb of one language and a person of another
-        is_read = not mixed and all(word in known or word.startswith(stem) for word in words[1:])
-        return _with_known_person(text, words) if is_read else ""
+        return _with_known_person(text, words) if not mixed and not _new(text) else ""
     for language in sorted(PRONOUNS, key=lambda code: -sum(word in _markers(code) for word in words)):
         if found := _sentence(language, words):
             return found
     return ""
+
+
+def unknown(text: str) -> dict[str, str]:
+    """Return why a text has no `beginning`: the `word` that the model does not know, and the `nearest` verb that it knows.
+
+    The word is the one where the verb should be, or else the first one. Both are empty if it is no word that is at fault.
+
+    >>> unknown("she wlaked home")
+    {'word': 'wlaked', 'nearest': 'walked'}
+    """
+    new, words = _new(text), re.findall(r"\w+", text.lower())
+    language = max(PRONOUNS, key=lambda code: sum(word in _markers(code) or word in _forms(code) for word in words))
+    verbal = [word for before, word in pairwise(words) if word in new and before in _subjects()]
+    inflected = [word for word in new if re.search(_INFLECTED[language], word)]
+    word = next(iter([*verbal, *inflected, *new]), "")
+    nearest = difflib.get_close_matches(word, _forms(language), 1)
+    return {"word": word, "nearest": next(iter(nearest), "")}
+
+
+def _new(text: str) -> list[str]:
+    """The words of a text that are in no sentence of the corpus. A verb in parentheses is one, and beside it no other verb is."""
+    words = re.findall(r"\w+", text.lower())
+    if text.startswith("(") and words:
+        stem = words[0][: max(2, len(words[0]) - 2)]
+        return [word for word in words[1:] if word not in _vocabulary() and not word.startswith(stem)]
+    return [
+        word for word in words if word not in _vocabulary() and word not in _forms("en") and word not in _forms("es")
+    ]
+
+
+@cache
+def _subjects() -> set[str]:
+    """The words before a verb."""
+    return _persons() | {*_ALSO} | {*_HELPERS}
 
 
 def _with_known_person(text: str, words: list[str]) -> str:
@@ -262,20 +297,34 @@ def _sentence(language: str, words: list[str]) -> str:
     line = f" {' '.join(words)} "
     own = {name.lower(): person for person, name in enumerate(PRONOUNS[language])}
     persons = own | {name: person for name, person in _ALSO.items() if name in _markers(language)}
-    person = max((name for name in persons if f" {name} " in line), key=len, default="")
+    named = [name for name in persons if f" {name} " in line]
+    person = min(
+        named, key=lambda name: (name == "it", line.index(f" {name} "), -len(name)), default=""
+    )  # "it" is an object beside another
     time = next((tense for tense, time in TIMES[language].items() if f" {time} " in line), "")
     helper = next((_HELPERS[word] for word in words if word in _HELPERS), "") if language == "en" else ""
     forms = _forms(language)
     verb, tense = next((forms[word] for word in words if word in forms), ("", ""))
-    new = [word for word in words if word not in _vocabulary()]
-    if not verb and new and time and (language == "en" or new[0].endswith(("ar", "er", "ir"))):
-        verb = new[0]  # one that does not exist
-    if not verb or not (person or time or tense):
+    if not verb and (time or helper in ("future", "past")):
+        verb = next(filter(partial(_is_infinitive, language), pairwise(["", *words])), ("", ""))[
+            1
+        ]  # one that does not exist
+    if not verb:
         return ""
     tense = time or helper or tense or "present"
     who = persons.get(person, 2)
     auxiliary = {"future": " will", "progressive": f" {BE[who]}"}.get(tense, "") if language == "en" else ""
     return f"({verb}) {TIMES[language][tense]} {PRONOUNS[language][who]}{auxiliary}"
+
+
+def _is_infinitive(language: str, pair: tuple[str, str]) -> bool:
+    """Whether the second of two words can be an infinitive that the model has not read."""
+    before, word = pair
+    if word in _vocabulary():
+        return False
+    if language == "en":
+        return before in _subjects() and not re.search(_INFLECTED[language], word)
+    return word.endswith(("ar", "er", "ir"))
 
 
 @cache

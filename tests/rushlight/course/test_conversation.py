@@ -9,7 +9,7 @@ import rushlight as rl
 from autograder.engine.exercise import fill, unplug
 from rushlight.course import attention, sampling, trained
 from rushlight.course.gpt import gpt
-from rushlight.course.talk import Conversation, beginning, loaded
+from rushlight.course.talk import Conversation, beginning, loaded, unknown
 
 
 def steps_of(talk):
@@ -123,6 +123,11 @@ def test_lines_are_those_that_ran_and_a_piece_of_a_student_has_its_own():
         ("ayer yo abrí la puerta", "(abrir) ayer yo"),
         ("What is torch?", ""),
         ("hello how are you", ""),
+        ("I opened it yesterday", "(open) yesterday I"),
+        ("tomorrow the mailman will skateboard", "(skateboard) tomorrow she will"),
+        ("yesterday he blogged", ""),
+        ("she tweets every day", ""),
+        ("walk", "(walk) every day she"),
         ("(walk) the dog eats meat", ""),
         ("(walk) ayer ella", ""),
         ("(walk) yesterday he", "(walk) yesterday she"),
@@ -138,3 +143,18 @@ def test_lines_are_those_that_ran_and_a_piece_of_a_student_has_its_own():
 )
 def test_a_text_in_own_words_is_read_as_a_sentence_that_the_model_knows(text, read):
     assert beginning(text) == read
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "nearest"),
+    [
+        ("yesterday the mailman wlaked to the city", "wlaked", "walked"),
+        ("they are vlogging", "vlogging", "voting"),
+        ("ella googleó ayer", "googleó", "golpeó"),
+        ("x" * 500, "x" * 500, ""),
+        ("she is", "", ""),
+        ("🙂", "", ""),
+    ],
+)
+def test_the_word_that_the_model_does_not_know_is_named_with_the_nearest_verb(text, word, nearest):
+    assert not beginning(text) and unknown(text) == {"word": word, "nearest": nearest}
