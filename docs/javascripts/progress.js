@@ -14,10 +14,25 @@
 
   const ticked = (text, title) => Object.assign(document.createElement("small"), { className: "kept", textContent: text, title });
 
-  // What stands beside a link: of a lab its points, with a tick if it is finished, and of a reading a tick if it was read to its end.
+  // What is kept of a reading, and of the pages of its parts.
+  const keptOf = (reading) => {
+    try {
+      const keys = Object.keys(localStorage).filter((key) => key === `rushlight/read ${reading}` || key.startsWith(`rushlight/read ${reading}_`));
+      return keys.map((key) => JSON.parse(localStorage.getItem(key)));
+    } catch {
+      return []; // the browser keeps nothing
+    }
+  };
+
+  // What stands beside a link: of a lab its points, with a tick if it is finished, and of a reading how many of its sections were
+  // read, or a tick alone if it was read to its end.
   const standing = (address) => {
     const reading = address.match(READING)?.[1];
-    if (reading) return stored(`read ${reading}`).whole ? ["✓", words("read")] : [];
+    if (reading) {
+      const parts = keptOf(reading), count = parts.reduce((sum, { sections = [] }) => sum + sections.length, 0);
+      if (parts.length && parts.every(({ whole }) => whole)) return ["✓", words("read")];
+      return count ? [`✓ ${count}`, count === 1 ? words("one section read") : words("{} sections read", count)] : [];
+    }
     const lab = address.match(LAB)?.[1];
     const { points, of, finished } = lab ? stored(lab) : {};
     if (!points) return [];

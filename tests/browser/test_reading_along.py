@@ -37,7 +37,12 @@ def test_a_section_is_read_when_it_was_in_sight_for_some_of_its_minutes_and_not_
         and "lending-memory-dlpack" not in read["sections"]
         and not read["whole"]
     )
-    page.reload()
+    page.goto(below)
+    count = len(read["sections"])
+    assert page.locator(".card .kept").text_content() == f"✓ {count}"
+    page.goto(f"{below}map.html")
+    assert page.get_by_title(f"{count} sections read").first.is_visible()
+    page.goto(below + READING)
     assert page.locator(".md-nav--secondary a[href='#contiguous-strides'] .section").count() == 1
     rest(page, range(0, height, 360))
     assert page.evaluate(READ)["whole"]
