@@ -131,6 +131,18 @@ def test_a_figure_fits_a_phone_and_a_desk_whatever_is_pressed(page, opened, name
 
 
 @pytest.mark.sweep
+@pytest.mark.parametrize("width", [390, 1024])
+def test_the_controls_of_a_high_figure_stay_in_sight(page, opened, width):
+    page.set_viewport_size({"width": width, "height": 600})
+    opened("fusion")
+    page.add_style_tag(content=SITE)
+    for where in ("start", "end"):
+        page.evaluate("(block) => document.querySelector('.moving svg').scrollIntoView({ block })", where)
+        first = page.locator(".moving .main button").first.bounding_box()
+        assert 0 <= first["y"] <= 600 - first["height"], where
+
+
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", sweep(build.names(), keep=["strides"]))
 def test_the_address_of_a_state_opens_it_and_a_broken_one_opens_the_beginning(page, name):
     page.goto(address(page, name))
