@@ -39,6 +39,7 @@ const share = (() => {
     try {
       await navigator.clipboard.writeText(text);
       place.textContent = done;
+      setTimeout(() => place.textContent === done && (place.textContent = ""), 6000);
     } catch {
       prompt(words("This browser does not let a page copy. Copy it from here:"), text);
     }

@@ -202,6 +202,7 @@ def test_a_verdict_is_copied_as_a_link_that_brings_the_answer_and_as_text(lab, b
     assert text.endswith(f"```python\n{WRONG}```")
     lab.get_by_role("button", name="Copy link").click()
     lab.get_by_text("The link has this answer in it").wait_for()
+    lab.get_by_text("The link has this answer in it").wait_for(state="hidden")  # after some seconds
     address = lab.evaluate("navigator.clipboard.readText()")
 
     for text, said in ((WRONG, "is here already"), (RIGHT, "is your own")):
