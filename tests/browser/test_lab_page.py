@@ -143,6 +143,23 @@ def test_an_endless_loop_is_stopped_and_what_has_passed_is_plugged_in_again(lab)
 
 
 @pytest.mark.sweep
+def test_an_open_editor_is_printed_whole(lab):
+    line = (
+        "# a long answer that goes on and on, far beyond the right edge of the paper, until it would be cut off there"
+    )
+    answer(lab, STRIDES, "\n".join([line] * 90))
+    lab.set_viewport_size({"width": 680, "height": 1000})
+    lab.emulate_media(media="print")
+    lab.wait_for_function("document.querySelectorAll('.cm-line').length === 90")
+    for part in ".cm-editor", ".cm-scroller":
+        style = f"(({{ overflow, height }}) => [overflow, height])(getComputedStyle(document.querySelector('{part}')))"
+        overflow, height = lab.evaluate(style)
+        assert overflow == "visible" and float(height[:-2]) >= lab.locator(".cm-content").bounding_box()["height"] - 1
+    right = lab.locator(".cm-editor").bounding_box()
+    assert lab.locator(".cm-line").first.bounding_box()["width"] <= right["width"]
+
+
+@pytest.mark.sweep
 def test_what_a_loop_printed_before_it_was_stopped_is_shown(lab):
     lab.evaluate("text => (cells[0].change(text), void press(cells[0]))", ENDS_NOT)
     lab.get_by_text("998 999").wait_for()
