@@ -208,7 +208,9 @@ for (const place of document.querySelectorAll("[data-review]")) {
   function end() {
     const { phases: chosen } = spaced.read(of);
     const tomorrow = left(spaced.later(spaced.today(), 1)).length, hasMore = left(spaced.today(), Infinity).length;
-    const then = tomorrow === 1 ? words("Tomorrow: one question.") : words("Tomorrow: {} questions.", tomorrow);
+    const { cards, names } = spaced.read(of), next = names.map((each) => cards[each]?.due).filter(Boolean).sort()[0];
+    const later = next ? words("The next question comes {}.", days((Date.parse(next) - Date.parse(spaced.today())) / 864e5)) : "";
+    const then = [later, words("Tomorrow: one question.")][tomorrow] ?? words("Tomorrow: {} questions.", tomorrow);
     const onward = hasMore ? "" : words("You have answered all questions about what you have read. New ones come as you read on, or choose another phase.");
     where.replaceChildren();
     question.textContent = chosen.length ? `${words("Nothing is left for today.")} ${then} ${onward}`.trim() : "";

@@ -152,6 +152,7 @@ def test_what_was_not_read_is_not_asked(review):
         assert place.get_by_text(f"{number} of 2 · 01 · {section}").is_visible()
         review.keyboard.press("Enter")
         review.keyboard.press("3")
+    assert "The next question comes in 2 days." in place.inner_text()
     assert "all questions about what you have read" in place.inner_text() and place.get_by_role("button").count() == 0
     place.locator("summary").click()
     place.get_by_label("10 ").check()
