@@ -154,9 +154,10 @@
     say(words("reading the text"), LOADED.length);
     const source =
       "from IPython.display import display\nfrom rushlight.course.talk import Conversation, beginning, unknown\n" +
-      "known = beginning(given['text'])\nwhy = None if known or given['text'].startswith('(') else unknown(given['text'])\n" +
-      "if not why: talk = Conversation(**given | {'text': known or given['text']})\n" +
-      "display({'application/json': {'why': why} if why else talk.begin() | {'known': known}}, raw=True)";
+      "known = beginning(given['text'])\nwhy = {'word': ''} if known else unknown(given['text'])\n" +
+      "reads = known or given['text'].startswith('(')\n" +
+      "if reads: talk = Conversation(**given | {'text': known or given['text']})\n" +
+      "display({'application/json': talk.begin() | {'known': known, 'word': why['word']} if reads else {'why': why}}, raw=True)";
     state.live = false;
     const begun = await python.run(source, given).catch((error) => {
       if (python.worker) clear(); // the sentence is at fault
@@ -180,8 +181,9 @@
 
   // How it ended, or why it does not go on.
   function report() {
-    const { length } = state.steps, { known } = state.begun;
-    const read = !known ? `${words("This is no sentence that the model knows, so what follows is arbitrary.")} ${can()}` : known !== state.asked ? words("The model read: {}.", known) : "";
+    const { length } = state.steps, { known, word } = state.begun;
+    const amiss = word ? words("The model does not know “{}” in such a sentence, so what follows is arbitrary.", word) : `${words("This is no sentence that the model knows, so what follows is arbitrary.")} ${can()}`;
+    const read = !known ? amiss : known !== state.asked ? words("The model read: {}.", known) : "";
     const seconds = state.steps.reduce((sum, step) => sum + step.seconds, 0) / length;
     const speed = length ? ` ${words("{} ms a token.", Math.round(seconds * 1000))}` : "";
     const how = { end: words("The model ended the text."), full: words("The model has no further position.") }[last()?.ended];
