@@ -109,7 +109,7 @@ class Kept {
   write() {
     try {
       const { answers, passed, failed, marked, replaced, ended, finished } = this;
-      localStorage.setItem(this.key, JSON.stringify({ answers, passed, failed, marked, replaced, ended, finished, ...this.counted() }));
+      localStorage.setItem(this.key, JSON.stringify({ answers, passed, failed, marked, replaced, ended, finished, at: Date.now(), ...this.counted() }));
       this.works = true;
       dispatchEvent(new Event("rushlight:kept"));
     } catch {
