@@ -25,7 +25,7 @@ def test_a_chosen_path_is_in_the_list_of_pages_until_it_is_taken_away(page, fold
     listed = page.locator(".on-path a")
     assert listed.first.text_content() == "The compiler" and listed.count() == 15
     assert page.locator(".on-path [aria-current=page]").text_content().startswith("01a")
-    assert listed.nth(1).text_content() == "Reading 01" and "/01_strided/reading.html#" in listed.nth(1).get_attribute(
+    assert listed.nth(1).text_content() == "Reading 00" and "/00_trace/reading.html#" in listed.nth(1).get_attribute(
         "href"
     )
     assert page.evaluate("document.querySelector('.md-sidebar--primary .md-sidebar__scrollwrap').scrollTop") == 0

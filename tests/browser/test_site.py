@@ -866,6 +866,6 @@ def test_predictions_are_compared_and_counted_and_stay(page, below):
     score = page.locator("[data-score]")
     assert (
         score.locator("p").first.inner_text()
-        == "8 of 10 predictions about PyTorch right. Wrong: 4 (phase 03), 8 (phase 07)"
+        == "8 of 10 predictions about PyTorch right. Wrong: 4 (phase 01), 8 (phase 07)"
     )
-    assert "/phases/03_kernels/reading" in score.get_by_text("Begin with phase 03").get_attribute("href")
+    assert "/phases/01_strided/reading" in score.get_by_text("Begin with phase 01").get_attribute("href")
