@@ -175,8 +175,8 @@
   function fail({ word, nearest }) {
     const short = word.length > 20 ? `${word.slice(0, 20)}…` : word;
     if (!word) throw new Error(words("The model finds no verb in this text."));
-    const [said, advice] = [words("The model does not know “{}”", short), words("In the field Verb, any verb works.")];
-    throw new Error(`${nearest ? `${said}${words("; the nearest verb that it knows is “{}”.", nearest)}` : `${said}.`} ${advice}`);
+    const said = nearest ? words("The model does not know “{0}”; the nearest verb that it knows is “{1}”.", short, nearest) : words("The model does not know “{}”.", short);
+    throw new Error(`${said} ${words("In the field Verb, any verb works.")}`);
   }
 
   // How it ended, or why it does not go on.
