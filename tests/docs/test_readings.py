@@ -4,6 +4,7 @@
 """
 
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import nbformat
@@ -15,6 +16,7 @@ ROOT = Path(__file__).parents[2]
 READINGS = sorted(ROOT.glob("phases/*/reading.ipynb"))
 LINES, COLUMNS, WIDEST = 15, 96, 1000  # lines of a visible cell; characters; pixels
 SUMMARY, REFERENCE = "# In five lines", "# For reference"
+SHORT = re.compile(r"^\*\*In short:\*\*\n\n(- .+\n?)+\Z", re.MULTILINE)  # the end of a part
 EXERCISES = {  # each with the number of its lab, also by its short form
     form: path.stem.partition("_")[0]
     for path in ROOT.glob("solutions/*/*.md")
@@ -76,6 +78,14 @@ def openings(cells):
         yield cells[start].source.partition("\n")[0], "\n".join(cell.source for cell in cells[start:end])
 
 
+def ends_of_parts(cells):
+    """The title of each part of a reading, and the last text in it."""
+    titles = [i for i, cell in enumerate(cells) if cell.cell_type == "markdown" and cell.source.startswith("# ")]
+    for start, end in pairwise(titles):
+        if cells[start].source.startswith("# Part "):
+            yield cells[start].source.partition("\n")[0], cells[end - 1].source
+
+
 def wrong_pointers(phase, text):
     """The exercises that a reading names after `lab NNx` and that lab NNx does not have, and those that a line `**In the lab:**`
     names without a number and that are in no lab of the phase."""
@@ -126,8 +136,13 @@ def problems(cells):
     for caption in re.findall(r"^\*Figure .+$", text, re.MULTILINE):
         if word := re.search(r"\b(black|white|dark|darker|light|lighter)\b", caption, re.IGNORECASE):
             yield f"a caption that is wrong in dark mode, {word[0]}: {caption[:60]}"
-    if len(re.findall("^- ", cells[-1].source, re.MULTILINE)) != 5 or not cells[-1].source.startswith(SUMMARY):
+    if cells[-1].source.startswith(SUMMARY):
+        if len(re.findall("^- ", cells[-1].source, re.MULTILINE)) != 5:
+            yield f"no five lines under {SUMMARY!r}"
+    elif not (ends := [*ends_of_parts(cells)]):
         yield f"no summary of five lines at the end, under {SUMMARY!r}"
+    else:
+        yield from (f"no summary at its end: {title}" for title, end in ends if not SHORT.search(end))
 
 
 @pytest.mark.parametrize("path", READINGS, ids=lambda path: path.parent.name)

@@ -1,8 +1,9 @@
 """Long readings, a page for each part.
 
 A reading with headings such as `# Part 07a: graphs` has a page for each heading of the first level. The page `reading.md` keeps
-what is above the first part, lists the parts, and ends with the five lines. The notebook is whole, and every source names a section
-as `reading.md#section`: here the link gets the page that has it. `docs/javascripts/moved.js` does so for addresses from outside.
+what is above the first part, lists the parts, and ends with the five lines if there are some. The notebook is whole, and every
+source names a section as `reading.md#section`: here the link gets the page that has it. `docs/javascripts/moved.js` does so for
+addresses from outside.
 """
 
 from __future__ import annotations

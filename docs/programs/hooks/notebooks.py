@@ -610,7 +610,8 @@ def _summary(source: str) -> str:
 
 def _prose(cell: NotebookNode) -> str:
     needed = NEEDED.sub(r"\1\2[\3 \4](../\4_phase/reading.ipynb)", cell.source.strip())
-    source = LINK.sub(_page_of, lists(needed)).replace("<details>", '<details markdown="1">')
+    linked = LINK.sub(_page_of, lists(needed)).replace("](../../docs/", "](../../")  # to a page of the site
+    source = linked.replace("<details>", '<details markdown="1">')
     source = ASKS.sub(f'``` {{.python data-cell="{cell.id}"}}\n', source)
     nbgrader = cell.metadata.get("nbgrader", {})
     if nbgrader.get("solution"):
