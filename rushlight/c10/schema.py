@@ -195,7 +195,7 @@ def parse_default(text: str, type: str) -> Any:
         if not text.isidentifier():
             raise RuntimeError(f"cannot read the default {text!r} of a schema") from None
         if type.startswith("ScalarType"):
-            return getattr(dtypes, "bool_" if text == "bool" else text, text)
+            return getattr(dtypes, {"bool": "bool_", "long": "int64"}.get(text, text), text)
         return NAMES.get(text, text)
     argument = Argument("", type)
     if argument.base == "Tensor" and default is not None:

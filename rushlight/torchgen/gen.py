@@ -30,7 +30,7 @@ from keyword import iskeyword
 from pathlib import Path
 from types import ModuleType
 
-from rushlight.c10.schema import NUMPY_NAMES, Argument, FunctionSchema, may_be_number, parse_schema
+from rushlight.c10.schema import NUMPY_NAMES, REQUIRED, Argument, FunctionSchema, may_be_number, parse_schema
 
 PACKAGE = Path(__file__).parents[1]
 ROOMS = PACKAGE / "aten", PACKAGE / "aten" / "native"  # of kernels
@@ -396,6 +396,8 @@ def parameter_name(argument: Argument, method: bool) -> str:
 def default_of(argument: Argument) -> str:
     if argument.base == "MemoryFormat" and argument.has_default:
         return str(argument.default)
+    if argument.base == "ScalarType" and argument.default not in (None, REQUIRED):
+        return str(argument.default).rpartition(".")[2]
     if isinstance(argument.default, list):
         return repr(tuple(argument.default))  # all calls would share a list
     return f'"{argument.default}"' if isinstance(argument.default, str) else repr(argument.default)

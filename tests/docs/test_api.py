@@ -150,12 +150,23 @@ def test_operators_can_be_filtered_by_what_their_tables_say(api):
     assert says["eq.Tensor"][-1] == "no-derivative"
 
 
+def test_a_source_of_the_wheel_or_of_rushlight_does_not_lead_to_where_pytorchs_repository_has_nothing(api):
+    places = {
+        path: api.of_repository(path) for path in ("torchgen/packaged/autograd/derivatives.yaml", "ATen/Context.h")
+    }
+    assert [*places.values()] == ["tools/autograd/derivatives.yaml", "aten/src/ATen/Context.h"]
+    assert api.is_own("torchgen/gen_autograd.py") and not api.is_own("torchgen/gen.py")
+    assert not any(map(api.is_path, ["torchgen/gen_autograd.py", "aten/iterator.py", "torchgen/packaged/"]))
+
+
 def test_the_python_of_pytorch_that_is_named_is_in_the_release(api):
     if f"v{torch.__version__.partition('+')[0]}" != api.TAG:
         pytest.skip(f"torch here is {torch.__version__}, not the release that the links lead to")
     texts = [*ROOT.glob("rushlight/**/*.py"), *ROOT.glob("docs/*.md"), *ROOT.glob("phases/*/reading.md")]
     texts += ROOT.glob("solutions/*/*.md")
     codes = {match[2] for path in texts for match in api.CODE.finditer(path.read_text("utf-8"))}
-    paths = {code for code in codes if code.startswith("torch/") and code.endswith(".py") and api.is_path(code)}
+    paths = {path for path in map(api.of_repository, codes) if api.is_path(path)}
+    assert not {path for path in paths if re.match(r"aten/(?!src)|.*packaged|.*/(generated|include/torch/csrc)/", path)}
+    paths = {path for path in paths if path.startswith(("torch/", "torchgen/")) and path.endswith(".py")}
     assert len(paths) > 100
     assert [path for path in paths if not Path(torch.__file__).parents[1].joinpath(path).exists()] == []

@@ -23,14 +23,17 @@ from pathlib import Path
 from textwrap import dedent, indent
 from urllib.parse import urljoin
 
+import torchgen
 import yaml
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
+from mkdocs.utils import get_relative_url
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
+import rushlight
 from autograder.model import number_of
 from docs.programs.hooks.languages import LANGUAGE, words
 from docs.programs.hooks.notebooks import Notebook, lists
@@ -87,7 +90,14 @@ ANCHOR = re.compile(r'<h[23] id="([^"]+)"><code>|<span id="([^"]+)"></span>|<cod
 
 FILE = re.compile(r"(?:\w+/)*\w[\w.-]+\.(?:cpp|h|cc|cu|py|pyi|yaml|yml|md|in|txt|toml)")
 FOLDER = re.compile(r"(?:aten|c10|functorch|test|tools|torch|torchgen)(?:/[\w-]+)*/?")
-TOPS = ("aten/", "c10/", "functorch/", "test/", "tools/", "torch/", "torchgen/")
+TOPS = ("aten/src", "c10/", "functorch/", "test/", "tools/", "torch/", "torchgen/")
+PLACES = {  # where PyTorch's repository has what a wheel or a header names otherwise
+    "ATen/": "aten/src/ATen/",
+    "torchgen/packaged/ATen/": "aten/src/ATen/",
+    "torchgen/packaged/autograd/": "tools/autograd/",
+    "torch/torch.h": "torch/csrc/api/include/torch/torch.h",
+}
+NOWHERE = re.compile(r"torchgen/packaged\b|torch/include/|.*/generated/")  # what only a build or a wheel has
 INLINE = re.compile(r"<(a|pre|h[1-6])\b.*?</\1>|<code>([\w./-]+)</code>", re.DOTALL)
 CODE = re.compile(r"(`+)(.+?)\1", re.DOTALL)
 EXAMPLE = re.compile(r"^[ ]*>>> .*(?:\n.+)*\n?", re.MULTILINE)
@@ -302,7 +312,7 @@ def on_page_content(content: str, page: Page, **_) -> str:
     if page.file.src_uri.startswith("api/"):
         found = ["".join(groups) for groups in ANCHOR.findall(content)]
         anchors[page.url.removeprefix("api/")] = " ".join(dict.fromkeys(found))
-    return INLINE.sub(lambda match: match[0] if match[1] or not is_path(match[2]) else _linked_html(match), content)
+    return INLINE.sub(lambda match: match[0] if match[1] else _linked_html(match, page), content)
 
 
 def on_post_page(output: str, page: Page, **_) -> str:
@@ -312,8 +322,12 @@ def on_post_page(output: str, page: Page, **_) -> str:
     return FOLDED.sub(_folded, output) if page.file.src_uri.startswith("api/") else output
 
 
-def _linked_html(match: re.Match) -> str:
-    return f'<a href="{url(match[2])}">{match[0]}</a>'
+def _linked_html(match: re.Match, page: Page) -> str:
+    path = of_repository(match[2])
+    if is_own(path) and not (LANGUAGE or NOWHERE.match(path)):
+        own = f"api/{path.removesuffix('.py').removesuffix('/__init__')}.html"
+        return f'<a href="{get_relative_url(own, page.url)}">{match[0]}</a>'
+    return f'<a href="{url(path)}">{match[0]}</a>' if is_path(path) else match[0]
 
 
 # Pages ---------------------------------------------------------------------------------------------------------------
@@ -570,8 +584,11 @@ def operators_page(declared: list[tuple[str, list[Operator]]], by_name: dict[str
         "# Operators",
         f"`native_functions.yaml` declares {count} operators, and {len(generated)} more are made from these: "
         "in-place and `out=` forms, and other names. Each has a schema, and kernels by dispatch key. "
-        f"The schemas are those of the same names in PyTorch's {counterpart}. An operator without a kernel here is generated "
-        "from its form with `.out`. Derivatives are in `derivatives.yaml`, and in PyTorch in "
+        f"The schemas are those of the same names in PyTorch's {counterpart}, with `int` for `SymInt`. A few are not in that "
+        "file, because PyTorch generates these operators, as `autogen` says there. Four schemas differ: `expand` and "
+        "`expand_copy` have no argument `implicit`, and `rrelu_with_noise` and `rrelu_with_noise_` do not say that they write "
+        "to `noise`, in PyTorch `Tensor(b!) noise`. An operator without a kernel here is generated from its form with `.out`. "
+        "Derivatives are in `derivatives.yaml`, and in PyTorch in "
         f"{_link('tools/autograd/derivatives.yaml')}.",
     ]
     for title, entries in declared:
@@ -673,12 +690,26 @@ def dedent_after_first(text: str) -> str:
 
 
 def _linked(written: str, code: str, module: Module) -> str:
-    path = module.files.get(code, re.sub("^ATen/", "aten/src/ATen/", code))
+    path = of_repository(module.files.get(code, code))
     return _link(path, code) if is_path(path) else written
 
 
+def of_repository(code: str) -> str:
+    """The path in PyTorch's repository of what a text names."""
+    start = next((start for start in PLACES if code.startswith(start)), "")
+    return PLACES.get(start, "") + code.removeprefix(start)
+
+
+def is_own(code: str) -> bool:
+    """Whether a path is that of a module of rushlight, in a folder that PyTorch has, and PyTorch has no such module."""
+    own, wheel = (Path(package.__file__).parent for package in (rushlight, torchgen))
+    is_module = code.startswith(("aten/", "c10/", "torchgen/")) and code.endswith(".py")
+    return is_module and (own / code).is_file() and not (wheel.parent / code).is_file()
+
+
 def is_path(code: str) -> bool:
-    return code.startswith(TOPS) and bool(FILE.fullmatch(code) or FOLDER.fullmatch(code))
+    known = code.startswith(TOPS) and not NOWHERE.match(code) and not is_own(code)
+    return known and bool(FILE.fullmatch(code) or FOLDER.fullmatch(code))
 
 
 def url(path: str) -> str:

@@ -11,7 +11,7 @@ from numpy import ndarray
 from rushlight import return_types
 from rushlight.aten.strided import Tensor, int_list
 from rushlight.c10.dispatch import local, numbers_of
-from rushlight.c10.dtypes import as_dtype
+from rushlight.c10.dtypes import as_dtype, int64
 from rushlight.c10.memory_formats import contiguous_format
 from rushlight.c10.schema import NUMBERS, PLAIN_NUMBERS, as_int_list
 from rushlight.library import call_by_name, check_out_options, declare, invoke, leaf, resolve, unpack_out
@@ -761,13 +761,13 @@ def zeros_like(
     return leaf(zeros_like_op.table[key_set](input, dtype, layout, device, pin_memory, memory_format), requires_grad)
 
 
-def tril_indices(row, col, offset=0, *, dtype=None, layout=None, device=None, pin_memory=None, requires_grad=False):
+def tril_indices(row, col, offset=0, *, dtype=int64, layout=None, device=None, pin_memory=None, requires_grad=False):
     if dtype is not None:
         dtype = as_dtype(dtype)
     return leaf(invoke(tril_indices_op, row, col, offset, dtype, layout, device, pin_memory), requires_grad)
 
 
-def triu_indices(row, col, offset=0, *, dtype=None, layout=None, device=None, pin_memory=None, requires_grad=False):
+def triu_indices(row, col, offset=0, *, dtype=int64, layout=None, device=None, pin_memory=None, requires_grad=False):
     if dtype is not None:
         dtype = as_dtype(dtype)
     return leaf(invoke(triu_indices_op, row, col, offset, dtype, layout, device, pin_memory), requires_grad)
@@ -14107,10 +14107,10 @@ zeros_like_op = declare(
     "zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"
 )
 tril_indices_op = declare(
-    "tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+    "tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
 )
 triu_indices_op = declare(
-    "triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+    "triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
 )
 range_step_op = declare(
     "range.step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
@@ -15453,30 +15453,32 @@ _cdist_forward_op = declare("_cdist_forward(Tensor x1, Tensor x2, float p, int? 
 cdist_op = declare("cdist(Tensor x1, Tensor x2, float p=2, int? compute_mode=None) -> Tensor")
 pdist_op = declare("pdist(Tensor self, float p=2) -> Tensor")
 binary_cross_entropy_op = declare(
-    "binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor"
+    "binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean) -> Tensor"
 )
 binary_cross_entropy_out_op = declare(
-    "binary_cross_entropy.out(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, *, Tensor(a!) out) -> Tensor(a!)"
+    "binary_cross_entropy.out(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, *, Tensor(a!) out) -> Tensor(a!)"
 )
 binary_cross_entropy_with_logits_op = declare(
-    "binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=1) -> Tensor"
+    "binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=Mean) -> Tensor"
 )
 cross_entropy_loss_op = declare(
-    "cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, int ignore_index=-100, float label_smoothing=0.0) -> Tensor"
+    "cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int ignore_index=-100, float label_smoothing=0.0) -> Tensor"
 )
-huber_loss_op = declare("huber_loss(Tensor self, Tensor target, int reduction=1, float delta=1.0) -> Tensor")
+huber_loss_op = declare("huber_loss(Tensor self, Tensor target, int reduction=Mean, float delta=1.0) -> Tensor")
 huber_loss_out_op = declare(
-    "huber_loss.out(Tensor self, Tensor target, int reduction=1, float delta=1.0, *, Tensor(a!) out) -> Tensor(a!)"
+    "huber_loss.out(Tensor self, Tensor target, int reduction=Mean, float delta=1.0, *, Tensor(a!) out) -> Tensor(a!)"
 )
-kl_div_op = declare("kl_div(Tensor self, Tensor target, int reduction=1, *, bool log_target=False) -> Tensor")
-l1_loss_op = declare("l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")
-mse_loss_op = declare("mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")
-mse_loss_out_op = declare("mse_loss.out(Tensor self, Tensor target, int reduction=1, *, Tensor(a!) out) -> Tensor(a!)")
+kl_div_op = declare("kl_div(Tensor self, Tensor target, int reduction=Mean, *, bool log_target=False) -> Tensor")
+l1_loss_op = declare("l1_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor")
+mse_loss_op = declare("mse_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor")
+mse_loss_out_op = declare(
+    "mse_loss.out(Tensor self, Tensor target, int reduction=Mean, *, Tensor(a!) out) -> Tensor(a!)"
+)
 nll_loss_op = declare(
-    "nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, int ignore_index=-100) -> Tensor"
+    "nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int ignore_index=-100) -> Tensor"
 )
 nll_loss2d_op = declare(
-    "nll_loss2d(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, int ignore_index=-100) -> Tensor"
+    "nll_loss2d(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int ignore_index=-100) -> Tensor"
 )
 nll_loss2d_forward_op = declare(
     "nll_loss2d_forward(Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index) -> (Tensor output, Tensor total_weight)"
@@ -15485,43 +15487,43 @@ nll_loss_forward_op = declare(
     "nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index) -> (Tensor output, Tensor total_weight)"
 )
 nll_loss_nd_op = declare(
-    "nll_loss_nd(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, int ignore_index=-100) -> Tensor"
+    "nll_loss_nd(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int ignore_index=-100) -> Tensor"
 )
-smooth_l1_loss_op = declare("smooth_l1_loss(Tensor self, Tensor target, int reduction=1, float beta=1.0) -> Tensor")
+smooth_l1_loss_op = declare("smooth_l1_loss(Tensor self, Tensor target, int reduction=Mean, float beta=1.0) -> Tensor")
 smooth_l1_loss_out_op = declare(
-    "smooth_l1_loss.out(Tensor self, Tensor target, int reduction=1, float beta=1.0, *, Tensor(a!) out) -> Tensor(a!)"
+    "smooth_l1_loss.out(Tensor self, Tensor target, int reduction=Mean, float beta=1.0, *, Tensor(a!) out) -> Tensor(a!)"
 )
 hinge_embedding_loss_op = declare(
-    "hinge_embedding_loss(Tensor self, Tensor target, float margin=1.0, int reduction=1) -> Tensor"
+    "hinge_embedding_loss(Tensor self, Tensor target, float margin=1.0, int reduction=Mean) -> Tensor"
 )
 cosine_embedding_loss_op = declare(
-    "cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, float margin=0.0, int reduction=1) -> Tensor"
+    "cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, float margin=0.0, int reduction=Mean) -> Tensor"
 )
 margin_ranking_loss_op = declare(
-    "margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0.0, int reduction=1) -> Tensor"
+    "margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0.0, int reduction=Mean) -> Tensor"
 )
 triplet_margin_loss_op = declare(
-    "triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, float margin=1.0, float p=2.0, float eps=1e-06, bool swap=False, int reduction=1) -> Tensor"
+    "triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, float margin=1.0, float p=2, float eps=1e-06, bool swap=False, int reduction=Mean) -> Tensor"
 )
 poisson_nll_loss_op = declare(
     "poisson_nll_loss(Tensor input, Tensor target, bool log_input, bool full, float eps, int reduction) -> Tensor"
 )
-soft_margin_loss_op = declare("soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")
+soft_margin_loss_op = declare("soft_margin_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor")
 soft_margin_loss_out_op = declare(
-    "soft_margin_loss.out(Tensor self, Tensor target, int reduction=1, *, Tensor(a!) out) -> Tensor(a!)"
+    "soft_margin_loss.out(Tensor self, Tensor target, int reduction=Mean, *, Tensor(a!) out) -> Tensor(a!)"
 )
 multi_margin_loss_op = declare(
-    "multi_margin_loss(Tensor self, Tensor target, Scalar p=1, Scalar margin=1, Tensor? weight=None, int reduction=1) -> Tensor"
+    "multi_margin_loss(Tensor self, Tensor target, Scalar p=1, Scalar margin=1, Tensor? weight=None, int reduction=Mean) -> Tensor"
 )
 multilabel_margin_loss_forward_op = declare(
     "multilabel_margin_loss_forward(Tensor self, Tensor target, int reduction) -> (Tensor output, Tensor is_target)"
 )
-multilabel_margin_loss_op = declare("multilabel_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")
+multilabel_margin_loss_op = declare("multilabel_margin_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor")
 ctc_loss_IntList_op = declare(
-    "ctc_loss.IntList(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0, int reduction=1, bool zero_infinity=False) -> Tensor"
+    "ctc_loss.IntList(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0, int reduction=Mean, bool zero_infinity=False) -> Tensor"
 )
 ctc_loss_Tensor_op = declare(
-    "ctc_loss.Tensor(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank=0, int reduction=1, bool zero_infinity=False) -> Tensor"
+    "ctc_loss.Tensor(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank=0, int reduction=Mean, bool zero_infinity=False) -> Tensor"
 )
 _ctc_loss_op = declare(
     "_ctc_loss(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int blank=0, bool zero_infinity=False) -> (Tensor, Tensor)"
@@ -15542,7 +15544,7 @@ bernoulli__float_op = declare(
 dropout_op = declare("dropout(Tensor input, float p, bool train) -> Tensor")
 dropout__op = declare("dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)")
 exponential_op = declare("exponential(Tensor self, float lambd=1.0, *, Generator? generator=None) -> Tensor")
-exponential__op = declare("exponential_(Tensor(a!) self, float lambd=1.0, *, Generator? generator=None) -> Tensor(a!)")
+exponential__op = declare("exponential_(Tensor(a!) self, float lambd=1, *, Generator? generator=None) -> Tensor(a!)")
 multinomial_op = declare(
     "multinomial(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor"
 )
@@ -15556,10 +15558,10 @@ normal_float_float_out_op = declare(
     "normal.float_float_out(float mean, float std, int[] size, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"
 )
 normal_Tensor_float_op = declare(
-    "normal.Tensor_float(Tensor mean, float std=1.0, *, Generator? generator=None) -> Tensor"
+    "normal.Tensor_float(Tensor mean, float std=1, *, Generator? generator=None) -> Tensor"
 )
 normal_Tensor_float_out_op = declare(
-    "normal.Tensor_float_out(Tensor mean, float std=1.0, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"
+    "normal.Tensor_float_out(Tensor mean, float std=1, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"
 )
 normal_float_Tensor_op = declare("normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor")
 normal_float_Tensor_out_op = declare(
@@ -15572,11 +15574,9 @@ normal_Tensor_Tensor_out_op = declare(
     "normal.Tensor_Tensor_out(Tensor mean, Tensor std, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)"
 )
 normal_functional_op = declare(
-    "normal_functional(Tensor self, float mean=0.0, float std=1.0, *, Generator? generator=None) -> Tensor"
+    "normal_functional(Tensor self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor"
 )
-normal__op = declare(
-    "normal_(Tensor(a!) self, float mean=0.0, float std=1.0, *, Generator? generator=None) -> Tensor(a!)"
-)
+normal__op = declare("normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)")
 rand_op = declare(
     "rand(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
 )
@@ -15589,16 +15589,16 @@ rand_like_op = declare(
     "rand_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"
 )
 randint_op = declare(
-    "randint(int high, int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+    "randint(int high, int[] size, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
 )
 randint_generator_op = declare(
-    "randint.generator(int high, int[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+    "randint.generator(int high, int[] size, *, Generator? generator, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
 )
 randint_low_op = declare(
-    "randint.low(int low, int high, int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+    "randint.low(int low, int high, int[] size, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
 )
 randint_low_generator_op = declare(
-    "randint.low_generator(int low, int high, int[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+    "randint.low_generator(int low, int high, int[] size, *, Generator? generator, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
 )
 randint_out_op = declare("randint.out(int high, int[] size, *, Tensor(a!) out) -> Tensor(a!)")
 randint_generator_out_op = declare(
@@ -15636,19 +15636,17 @@ random__to_op = declare("random_.to(Tensor(a!) self, int to, *, Generator? gener
 random_op = declare("random(Tensor self, *, Generator? generator=None) -> Tensor")
 random__op = declare("random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)")
 randperm_op = declare(
-    "randperm(int n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+    "randperm(int n, *, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
 )
 randperm_generator_op = declare(
-    "randperm.generator(int n, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+    "randperm.generator(int n, *, Generator? generator, ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
 )
 randperm_out_op = declare("randperm.out(int n, *, Tensor(a!) out) -> Tensor(a!)")
 randperm_generator_out_op = declare(
     "randperm.generator_out(int n, *, Generator? generator, Tensor(a!) out) -> Tensor(a!)"
 )
 uniform_op = declare("uniform(Tensor self, float from=0.0, float to=1.0, *, Generator? generator=None) -> Tensor")
-uniform__op = declare(
-    "uniform_(Tensor(a!) self, float from=0.0, float to=1.0, *, Generator? generator=None) -> Tensor(a!)"
-)
+uniform__op = declare("uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) -> Tensor(a!)")
 feature_dropout_op = declare("feature_dropout(Tensor input, float p, bool train) -> Tensor")
 feature_dropout__op = declare("feature_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)")
 alpha_dropout_op = declare("alpha_dropout(Tensor input, float p, bool train) -> Tensor")
@@ -15668,10 +15666,10 @@ _softmax_backward_data_out_op = declare(
     "_softmax_backward_data.out(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype, *, Tensor(a!) grad_input) -> Tensor(a!)"
 )
 binary_cross_entropy_backward_op = declare(
-    "binary_cross_entropy_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor"
+    "binary_cross_entropy_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean) -> Tensor"
 )
 binary_cross_entropy_backward_grad_input_op = declare(
-    "binary_cross_entropy_backward.grad_input(Tensor grad_output, Tensor self, Tensor target, Tensor? weight=None, int reduction=1, *, Tensor(a!) grad_input) -> Tensor(a!)"
+    "binary_cross_entropy_backward.grad_input(Tensor grad_output, Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, *, Tensor(a!) grad_input) -> Tensor(a!)"
 )
 diagonal_backward_op = declare(
     "diagonal_backward(Tensor grad_output, int[] input_sizes, int offset, int dim1, int dim2) -> Tensor"

@@ -11,6 +11,7 @@ from rushlight.aten.generated import return_types
 from rushlight.aten.native.random import Generator
 from rushlight.aten.strided import Tensor
 from rushlight.c10.dtypes import dtype as _dtype
+from rushlight.c10.dtypes import int64
 from rushlight.c10.memory_formats import contiguous_format, memory_format as _memory_format
 from rushlight.c10.storage import TypedStorage, device as _device, layout as _layout
 from rushlight.library import OpOverload
@@ -355,7 +356,7 @@ def tril_indices(
     col: _int,
     offset: _int = 0,
     *,
-    dtype: _dtype | None = None,
+    dtype: _dtype | None = int64,
     layout: _layout | None = None,
     device: _device | _str | None = None,
     pin_memory: _bool | None = None,
@@ -366,7 +367,7 @@ def triu_indices(
     col: _int,
     offset: _int = 0,
     *,
-    dtype: _dtype | None = None,
+    dtype: _dtype | None = int64,
     layout: _layout | None = None,
     device: _device | _str | None = None,
     pin_memory: _bool | None = None,
@@ -2172,7 +2173,7 @@ def randint(
     high: _int,
     size: Sequence[_int],
     *,
-    dtype: _dtype | None = None,
+    dtype: _dtype | None = int64,
     layout: _layout | None = None,
     device: _device | _str | None = None,
     pin_memory: _bool | None = None,
@@ -2185,7 +2186,7 @@ def randint(
     size: Sequence[_int],
     *,
     generator: Generator | None,
-    dtype: _dtype | None = None,
+    dtype: _dtype | None = int64,
     layout: _layout | None = None,
     device: _device | _str | None = None,
     pin_memory: _bool | None = None,
@@ -2198,7 +2199,7 @@ def randint(
     high: _int,
     size: Sequence[_int],
     *,
-    dtype: _dtype | None = None,
+    dtype: _dtype | None = int64,
     layout: _layout | None = None,
     device: _device | _str | None = None,
     pin_memory: _bool | None = None,
@@ -2212,7 +2213,7 @@ def randint(
     size: Sequence[_int],
     *,
     generator: Generator | None,
-    dtype: _dtype | None = None,
+    dtype: _dtype | None = int64,
     layout: _layout | None = None,
     device: _device | _str | None = None,
     pin_memory: _bool | None = None,
@@ -2302,7 +2303,7 @@ def randn_like(
 def randperm(
     n: _int,
     *,
-    dtype: _dtype | None = None,
+    dtype: _dtype | None = int64,
     layout: _layout | None = None,
     device: _device | _str | None = None,
     pin_memory: _bool | None = None,
@@ -2314,7 +2315,7 @@ def randperm(
     n: _int,
     *,
     generator: Generator | None,
-    dtype: _dtype | None = None,
+    dtype: _dtype | None = int64,
     layout: _layout | None = None,
     device: _device | _str | None = None,
     pin_memory: _bool | None = None,

@@ -11,6 +11,7 @@ from rushlight.aten.generated import return_types
 from rushlight.aten.native.random import Generator
 from rushlight.aten.strided import Tensor
 from rushlight.c10.dtypes import dtype as _dtype
+from rushlight.c10.dtypes import int64
 from rushlight.c10.memory_formats import contiguous_format, memory_format as _memory_format
 from rushlight.c10.storage import TypedStorage, device as _device, layout as _layout
 from rushlight.aten import dlpack, functional, indexing
