@@ -70,22 +70,27 @@ without_hub = refuses(RuntimeError, "rushlight downloads nothing: torch.hub has 
 
 
 def set_float32_matmul_precision(precision: str) -> None:
+    """Set how precise float32 matrix products must be."""
     context.float32_matmul_precision = precision
 
 
 def get_float32_matmul_precision() -> str:
+    """How precise float32 matrix products must be."""
     return context.float32_matmul_precision
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
+    """Let operators without a deterministic algorithm raise an error, or warn."""
     context.deterministic_algorithms, context.deterministic_algorithms_warn_only = mode, warn_only
 
 
 def are_deterministic_algorithms_enabled() -> bool:
+    """Whether operators must be deterministic."""
     return context.deterministic_algorithms
 
 
 def is_deterministic_algorithms_warn_only_enabled() -> bool:
+    """Whether an operator that is not deterministic warns only."""
     return context.deterministic_algorithms_warn_only
 
 
@@ -96,6 +101,7 @@ def set_default_device(device: Device) -> None:
 
 
 def get_default_device() -> storage.device:
+    """The device on which new tensors are made by default."""
     return local.default_devices[-1] if local.default_devices else storage.device("cpu")
 
 

@@ -128,15 +128,20 @@ def _over(function: Callable) -> Callable:
 
 
 sum, prod = _reduction("sum", _over(rl.sum), integers=True), _reduction("prod", _prod, integers=True)
+"""The sum, or the product, over `dim` of the elements for which the mask is True."""
 amax, amin = _reduction("amax", _over(rl.amax)), _reduction("amin", _over(rl.amin))
+"""The greatest, or the least, of the elements for which the mask is True."""
 argmax, argmin = _reduction("argmax", rl.argmax), _reduction("argmin", rl.argmin)
+"""The index of the greatest, or of the least, of the elements for which the mask is True."""
 logsumexp = _reduction("logsumexp", _over(rl.logsumexp))
+"""The logarithm of the sum of the exponentials of the elements for which the mask is True."""
 
 
 def norm(
     input: Tensor, ord: float | None = 2.0, dim: Dims = None, *, keepdim: bool | None = False, dtype: Dtype | None = None,
     mask: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
+    """The `ord`-norm of the elements for which the mask is True."""
     x = _filled("norm", input, mask, ord)
     return vector_norm(x, ord, _canonical_dim(dim, x.dim()), bool(keepdim), dtype=dtype or input.dtype)
 
@@ -183,6 +188,7 @@ def var(
     input: Tensor, dim: Dims = None, unbiased: bool | None = None, *, correction: float | None = None,
     keepdim: bool | None = False, dtype: Dtype | None = None, mask: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
+    """The variance of the elements for which the mask is True."""
     assert unbiased is None or correction is None, "Only one of unbiased and correction may be given"
     correction = float(unbiased is not False) if correction is None else float(correction)
     dtype = dtype or (input.dtype if input.dtype.is_floating_point else rl.float32)
@@ -197,6 +203,7 @@ def var(
 
 
 def std(input: Tensor, dim: Dims = None, unbiased: bool | None = None, **options) -> Tensor:
+    """The standard deviation of the elements for which the mask is True."""
     return var(input, dim, unbiased, **options).sqrt()
 
 
@@ -215,12 +222,15 @@ def _along(name: str, function: Callable) -> Callable:
 
 
 cumsum, cumprod = _along("cumsum", rl.cumsum), _along("cumprod", rl.cumprod)
+"""The sums, or the products, along `dim` up to each element: an element for which the mask is False changes none."""
 softmax, log_softmax, softmin = (_along(name, getattr(F, name)) for name in ("softmax", "log_softmax", "softmin"))
+"""The function of this name, along `dim`, of the elements for which the mask is True. The others do not count."""
 
 
 def normalize(
     input: Tensor, ord: float, dim: int, *, eps: float = 1e-12, dtype: Dtype | None = None, mask: Tensor | None = None
 ) -> Tensor:
+    """The vectors along `dim`, divided by the norm of their elements for which the mask is True."""
     return _filled("normalize", input, mask) / norm(input, ord, dim, keepdim=True, dtype=dtype, mask=mask).clamp(
         min=eps
     )
@@ -234,5 +244,6 @@ def logaddexp(
     input_mask: Tensor | None = None,
     other_mask: Tensor | None = None,
 ) -> Tensor:
+    """`log(exp(input) + exp(other))`. An element for which a mask is False counts as minus infinity."""
     x, y = _filled("logaddexp", input, input_mask), _filled("logaddexp", other, other_mask)
     return rl.logaddexp(x, y).to(dtype or input.dtype)

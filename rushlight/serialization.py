@@ -102,10 +102,12 @@ def add_safe_globals(safe_globals: list[Any]) -> None:
 
 
 def get_safe_globals() -> list[Any]:
+    """The classes that `load(weights_only=True)` accepts besides its own."""
     return list(_safe_globals)
 
 
 def clear_safe_globals() -> None:
+    """Forget the classes that `add_safe_globals` has added."""
     _safe_globals.clear()
 
 

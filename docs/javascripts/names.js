@@ -50,11 +50,12 @@
   function ofAll() {
     const modules = [...document.querySelectorAll("article dt")].map((term) => {
       const link = term.querySelector("a"), module = link.textContent;
-      const names = (all[link.getAttribute("href")] ?? "").split(" ").filter(Boolean).map((id) => {
+      const names = (all[link.getAttribute("href")] ?? "").split(" ").filter(Boolean).map((known) => {
+        const id = known.replace("!", ""), silent = id !== known; // without a docstring
         const name = id.replace(/^op_/, "").replace("-", "."), parts = name.split(".");
         const operator = id.startsWith("op_"), own = operator ? parts[0] : parts.at(-1);
         const last = /(^|\.)_(?!_)/.test(`${module}.${own}`) || (operator && (own.endsWith("_") || /[._]out$/.test(name)));
-        const behind = last ? LAST : (INNER.test(module) ? 1.5 : 0) + (operator ? 0.4 : /^Tensor\./.test(name) ? 0.3 : /^Module\./.test(name) ? 0.35 : parts[1] ? 0.6 : module.startsWith("aten.") ? 0.5 : 0);
+        const behind = last ? LAST : 0.45 * silent + (INNER.test(module) ? 1.5 : 0) + (operator ? 0.4 : /^Tensor\./.test(name) ? 0.3 : /^Module\./.test(name) ? 0.35 : parts[1] ? 0.6 : module.startsWith("aten.") ? 0.5 : 0);
         return { id, name, own, behind, method: operator || parts[1], within: `${module}.${operator ? "tensor." : ""}${name}`.toLowerCase().split(".") };
       });
       return { term, said: term.nextElementSibling, href: link.href, module, names };
@@ -103,6 +104,16 @@
   const show = () => {
     const fits = narrow();
     said.textContent = wanted().length ? fits || missed() : "";
+    if (!wanted().length || fits) return;
+    const search = Object.assign(document.createElement("button"), { type: "button", className: "md-button", textContent: `Search the whole site for “${field.value}”` });
+    search.addEventListener("click", () => {
+      const query = document.querySelector(".md-search__input");
+      document.getElementById("__search").click();
+      query.focus();
+      query.value = field.value;
+      query.dispatchEvent(new InputEvent("input", { bubbles: true }));
+    });
+    said.append(" ", search);
   };
 
   // The address keeps what is typed, for the way back from a result.

@@ -46,6 +46,7 @@ def is_tensor(obj: Any, /) -> bool:
 
 
 def is_floating_point(input: Tensor) -> bool:
+    """Whether the dtype of the tensor is a floating-point dtype."""
     return input.dtype.is_floating_point
 
 
@@ -61,6 +62,7 @@ def tensordot(a: Tensor, b: Tensor, dims: int | Sequence = 2, out: Tensor | None
 
 
 def numel(input: Tensor) -> int:
+    """The number of elements."""
     return input.numel()
 
 
@@ -229,6 +231,7 @@ def cuda(self: Tensor, device: Any = None, non_blocking: bool = False) -> Tensor
 
 
 def pin_memory(self: Tensor) -> Tensor:
+    """A copy in page-locked memory. There is no accelerator here, so this is an error."""
     raise RuntimeError("Cannot access accelerator device when none is available.")
 
 

@@ -23,6 +23,7 @@ def get_num_threads() -> int:
 
 
 def set_num_threads(threads: int) -> None:
+    """Set the number of threads that a kernel may use."""
     if threads.__class__ is not int:
         raise RuntimeError(f"set_num_threads expects an int, but got {type(threads).__name__}")
     if threads < 1:

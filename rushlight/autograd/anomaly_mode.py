@@ -19,14 +19,17 @@ __all__ = ["set_anomaly_enabled", "is_anomaly_enabled", "is_anomaly_check_nan_en
 
 
 def set_anomaly_enabled(mode: bool, check_nan: bool = True) -> None:
+    """Turn anomaly mode on or off, with the check for NaN in gradients."""
     AnomalyMode.enabled, AnomalyMode.check_nan = mode, check_nan
 
 
 def is_anomaly_enabled() -> bool:
+    """Whether anomaly mode is on."""
     return AnomalyMode.enabled
 
 
 def is_anomaly_check_nan_enabled() -> bool:
+    """Whether anomaly mode checks gradients for NaN."""
     return AnomalyMode.check_nan
 
 

@@ -189,10 +189,12 @@ class inference_mode(_Mode):
 
 
 def is_grad_enabled() -> bool:
+    """Whether operators record a graph now."""
     return local.grad_enabled
 
 
 def is_inference_mode_enabled() -> bool:
+    """Whether this is an inference-mode block."""
     return local.inference
 
 

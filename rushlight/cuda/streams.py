@@ -164,10 +164,12 @@ class Stream:
 
 
 def default_stream() -> Stream:
+    """The default stream of a device."""
     return Stream(stream_id=DEFAULT_STREAM)
 
 
 def current_stream() -> Stream:
+    """The stream to which operators are queued now."""
     return Stream(stream_id=current().current_stream)
 
 

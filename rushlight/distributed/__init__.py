@@ -12,6 +12,7 @@ globals().update(own_functions(f"{__name__}.distributed_c10d", globals()))
 
 
 def is_available() -> bool:
+    """Whether this build has distributed communication."""
     return True
 
 

@@ -16,8 +16,11 @@ def returns(value: Any) -> Callable:
 
 
 is_gloo_available = returns(True)
+"""Whether the backend gloo is there."""
 is_nccl_available = is_mpi_available = is_torchelastic_launched = returns(False)
+"""Whether NCCL, or MPI, is there, or torchrun has started this process: none is so."""
 get_default_backend_for_device = returns("gloo")
+"""The name of the backend for the tensors of a device."""
 
 
 def init_process_group(backend: str = "gloo", init_method: str | None = None, timeout: Any = None, world_size: int = -1,
@@ -35,26 +38,31 @@ def init_process_group(backend: str = "gloo", init_method: str | None = None, ti
 
 
 def destroy_process_group(group: Any = None) -> None:
+    """End the default group."""
     if not _world:
         raise AssertionError("Process group cannot be None")
     _world.clear()
 
 
 def is_initialized() -> bool:
+    """Whether the default group was started."""
     return bool(_world)
 
 
 def get_backend(group: Any = None) -> str:
+    """The name of the default group's backend."""
     if not _world:
         raise ValueError("Default process group has not been initialized, please make sure to call init_process_group.")
     return _world[0]
 
 
 def get_rank(group: Any = None) -> int:
+    """The number of this process in the group, which is 0."""
     return get_world_size() - 1
 
 
 def get_world_size(group: Any = None) -> int:
+    """The number of ranks of the group, which is 1."""
     return len([get_backend()])
 
 
@@ -70,9 +78,16 @@ def collective(move: Callable[..., Any]) -> Callable[..., Any]:
 
 
 barrier = all_reduce = broadcast = reduce = broadcast_object_list = collective(returns(None))
+"""Collectives that leave the tensor of the only rank as it is."""
 all_gather = collective(lambda tensor_list, tensor, group=None: tensor_list[0].copy_(tensor))
+"""Copy the tensor of each rank to its place in the list: here of one rank."""
 all_gather_object = collective(lambda object_list, obj, group=None: object_list.__setitem__(0, obj))
+"""Write the object of each rank to its place in the list: here of one rank."""
 all_gather_into_tensor = collective(lambda output_tensor, input_tensor, group=None: output_tensor.copy_(input_tensor))
+"""Copy the tensors of all ranks to one tensor, one after the other: here of one rank."""
 gather = collective(lambda tensor, gather_list=None, dst=0, group=None: gather_list[0].copy_(tensor))
+"""Copy the tensor of each rank to its place in the list of the rank `dst`: here of one rank."""
 scatter = collective(lambda tensor, scatter_list=None, src=0, group=None: tensor.copy_(scatter_list[0]))
+"""Copy to each rank its tensor of the list of the rank `src`: here to one rank."""
 reduce_scatter = collective(lambda output, input_list, op=None, group=None: output.copy_(input_list[0]))
+"""Combine the lists of all ranks element by element, and copy to each rank its tensor: here the only list has one."""

@@ -11,6 +11,8 @@ from rushlight.aten.strided import Tensor
 
 
 class Constraint:
+    """Which values an argument, or a sample, may have."""
+
     is_discrete, event_dim = False, 0
 
     def __init__(self, **bounds: Any) -> None:
@@ -50,6 +52,7 @@ _Integers = _kind("IntegerInterval", lambda self, x: (x % 1 == 0) & _Interval.ch
 
 
 def interval(lower_bound: Any, upper_bound: Any, kind: type[Constraint] = _Interval) -> Constraint:
+    """Numbers from a lower to an upper bound."""
     return kind(lower_bound=lower_bound, upper_bound=upper_bound)
 
 

@@ -61,6 +61,8 @@ class Logits(Distribution):
 
 
 class Bernoulli(Logits):
+    """0 or 1: 1 has the probability `probs`, or the log odds `logits`."""
+
     support, has_enumerate_support = boolean, True
     mean = property(lambda self: self.probs)
     variance = property(lambda self: self.probs * (1 - self.probs))

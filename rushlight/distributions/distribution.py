@@ -112,4 +112,5 @@ def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
 
 
 def sum_rightmost(value: Tensor, dims: int) -> Tensor:
+    """The sum over the last `dims` dimensions."""
     return value.flatten(-dims).sum(-1) if dims else value

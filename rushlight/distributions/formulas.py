@@ -112,6 +112,8 @@ class Uniform(
         entropy=lambda d: (d.high - d.low).log(),
     )  # fmt: skip
 ):
+    """All numbers from `low` to `high` have the same density."""
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if self._validate_args and not (self.low < self.high).all():

@@ -16,6 +16,7 @@ KL: dict[tuple[type, type], Callable[..., Tensor]] = {}
 
 
 def register_kl(type_p: type, type_q: type) -> Callable[[Callable], Callable]:
+    """Register a function for the divergence of two kinds of distributions."""
     return lambda function: KL.setdefault((type_p, type_q), function)
 
 

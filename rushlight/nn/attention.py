@@ -12,6 +12,7 @@ SDPBackend = IntEnum("SDPBackend", NAMES, start=-1)
 
 @contextmanager
 def sdpa_kernel(backends: SDPBackend | list[SDPBackend], set_priority: bool = False) -> Iterator[None]:
+    """A block in which attention may use only these backends."""
     allowed = backends if isinstance(backends, list) else [backends]
     if not {SDPBackend.MATH, SDPBackend.FLASH_ATTENTION} & {*allowed}:
         raise RuntimeError("No viable backend for scaled_dot_product_attention was found on the CPU")

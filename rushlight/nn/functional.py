@@ -57,33 +57,40 @@ threshold_ = functions.threshold_
 
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
+    """The positive part: `max(x, 0)` of each element."""
     return input.relu_() if inplace else functions.relu(input)
 
 
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
+    """Each element, limited to the range from `min_val` to `max_val`."""
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
     return functions.hardtanh_(input, min_val, max_val) if inplace else functions.hardtanh(input, min_val, max_val)
 
 
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
+    """Each element, limited to the range from 0 to 6."""
     return hardtanh(input, 0.0, 6.0, inplace)
 
 
 def sigmoid(input: Tensor) -> Tensor:
+    """`1 / (1 + exp(-x))` of each element."""
     return input.sigmoid()
 
 
 def tanh(input: Tensor) -> Tensor:
+    """The hyperbolic tangent of each element."""
     return input.tanh()
 
 
 def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: dtype | None = None) -> Tensor:
+    """The exponentials of the elements, divided by their sum along `dim`, so that they add up to 1."""
     dim = _softmax_dim("softmax", input) if dim is None else dim
     return functions.softmax(input, dim, dtype)
 
 
 def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: dtype | None = None) -> Tensor:
+    """The logarithm of `softmax` along `dim`, computed without an overflow."""
     dim = _softmax_dim("log_softmax", input) if dim is None else dim
     return functions.log_softmax(input, dim, dtype)
 
@@ -101,56 +108,69 @@ def _softmax_dim(name: str, input: Tensor) -> int:
 
 
 def glu(input: Tensor, dim: int = -1) -> Tensor:
+    """The first half of the input along `dim`, times the sigmoid of the second half. The size of `dim` is halved."""
     return functions.glu(input, dim)
 
 
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """`max(x, 0) + min(alpha * (exp(x / alpha) - 1), 0)` of each element."""
     return functions.celu_(input, alpha) if inplace else functions.celu(input, alpha)
 
 
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """`x` if it is positive, otherwise `alpha * (exp(x) - 1)`."""
     return functions.elu_(input, alpha) if inplace else functions.elu(input, alpha)
 
 
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
+    """A sigmoid of straight lines: `x / 6 + 1 / 2`, limited to the range from 0 to 1."""
     return functions.hardsigmoid_(input) if inplace else functions.hardsigmoid(input)
 
 
 def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
+    """Each element, times its `hardsigmoid`."""
     return functions.hardswish_(input) if inplace else functions.hardswish(input)
 
 
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
+    """`x` if it is positive, otherwise `negative_slope * x`."""
     return functions.leaky_relu_(input, negative_slope) if inplace else functions.leaky_relu(input, negative_slope)
 
 
 def mish(input: Tensor, inplace: bool = False) -> Tensor:
+    """Each element, times the tanh of its `softplus`."""
     return functions.mish_(input) if inplace else functions.mish(input)
 
 
 def rrelu(
     input: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False, inplace: bool = False
 ) -> Tensor:
+    """`leaky_relu`, in training with a random slope between `lower` and `upper` for each element, otherwise with their mean."""
     return (functions.rrelu_ if inplace else functions.rrelu)(input, lower, upper, training)
 
 
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
+    """`elu` with a fixed `alpha` and a fixed factor, which keep the mean 0 and the variance 1 of a layer's inputs."""
     return functions.selu_(input) if inplace else functions.selu(input)
 
 
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
+    """Each element, times its sigmoid."""
     return functions.silu_(input) if inplace else functions.silu(input)
 
 
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
+    """`x` if it is greater than `threshold`, otherwise `value`."""
     return (functions.threshold_ if inplace else functions.threshold)(input, threshold, value)
 
 
 def softsign(input: Tensor) -> Tensor:
+    """`x / (1 + abs(x))` of each element."""
     return input / (input.abs() + 1)
 
 
 def tanhshrink(input: Tensor) -> Tensor:
+    """`x - tanh(x)` of each element."""
     return input - input.tanh()
 
 
@@ -168,30 +188,36 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: floa
 
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """In training, each element becomes 0 with probability `p`, and the others are divided by `1 - p`."""
     return _drop("dropout", input, p, training, inplace)
 
 
 def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
+    """Dropout that keeps the mean and the variance of inputs with mean 0 and variance 1, for use after `selu`."""
     return _drop("alpha_dropout", input, p, training, inplace)
 
 
 def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
+    """`alpha_dropout` of whole channels, of (batch, channels, \\*)."""
     return _drop("feature_alpha_dropout", input, p, training, inplace)
 
 
 def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Dropout of whole channels, of (batch, channels, length) or (channels, length)."""
     if input.dim() not in (2, 3):
         raise RuntimeError(f"dropout1d: Expected 2D or 3D input, but received a {input.dim()}D input.")
     return _drop_channels(input, p, training, inplace, is_batch=input.dim() == 3)
 
 
 def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Dropout of whole channels, of (batch, channels, height, width)."""
     if input.dim() not in (3, 4):
         warn(f"dropout2d: Received a {input.dim()}-D input to dropout2d, which is deprecated.")
     return _drop("feature_dropout", input, p, training, inplace)  # images without a batch are taken for a batch
 
 
 def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Dropout of whole channels, of (batch, channels, depth, height, width) or without a batch."""
     if input.dim() not in (4, 5):
         warn(f"dropout3d: Received a {input.dim()}-D input to dropout3d, which is deprecated.")
     return _drop_channels(input, p, training, inplace, is_batch=input.dim() == 5)
@@ -308,10 +334,12 @@ def embedding_bag(
 def layer_norm(
     input: Tensor, normalized_shape: Sequence[int], weight: Weight = None, bias: Weight = None, eps: float = 1e-5
 ) -> Tensor:
+    """Subtract the mean and divide by the standard deviation, over the last dimensions, which have `normalized_shape`."""
     return functions.layer_norm(input, normalized_shape, weight, bias, eps)
 
 
 def rms_norm(input: Tensor, normalized_shape: Sequence[int], weight: Weight = None, eps: float | None = None) -> Tensor:
+    """Divide by the root of the mean square over the last dimensions, which have `normalized_shape`."""
     return functions.rms_norm(input, normalized_shape, weight, eps)
 
 
@@ -319,6 +347,8 @@ def batch_norm(
     input: Tensor, running_mean: Weight, running_var: Weight, weight: Weight = None, bias: Weight = None,
     training: bool = False, momentum: float = 0.1, eps: float = 1e-5,
 ) -> Tensor:  # fmt: skip
+    """Normalise each channel of (batch, channels, \\*): in training by the batch's mean and variance, otherwise by the running
+    ones."""
     if training and input.shape[:1].numel() * input.shape[2:].numel() == 1:  # one number has no variance
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.shape}")
     return functions.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, False)
@@ -327,6 +357,7 @@ def batch_norm(
 def group_norm(
     input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
 ) -> Tensor:
+    """Normalise (batch, channels, \\*) over each of `num_groups` groups of channels, separately for each sample."""
     if input.dim() < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.dim()}")
     if input.size(0) * input.size(1) // num_groups * input.shape[2:].numel() == 1:
@@ -338,6 +369,7 @@ def instance_norm(
     input: Tensor, running_mean: Weight = None, running_var: Weight = None, weight: Weight = None, bias: Weight = None,
     use_input_stats: bool = True, momentum: float = 0.1, eps: float = 1e-5,
 ) -> Tensor:  # fmt: skip
+    """Normalise each channel of each sample of (batch, channels, \\*) by its own mean and variance."""
     if use_input_stats and input.shape[2:].numel() == 1:
         raise ValueError(f"Expected more than 1 spatial element when training, got input size {input.shape}")
     running = running_mean, running_var
@@ -364,6 +396,7 @@ def max_pool1d(
     input: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: Ints = 0, dilation: Ints = 1,
     ceil_mode: bool = False, return_indices: bool = False,
 ) -> Tensor | tuple[Tensor, Tensor]:  # fmt: skip
+    """The maximum of each window of (batch, channels, length), with `return_indices` also its positions."""
     pool = functions.max_pool1d_with_indices if return_indices else functions.max_pool1d
     return pool(input, kernel_size, () if stride is None else stride, padding, dilation, ceil_mode)
 
@@ -372,6 +405,7 @@ def max_pool2d(
     input: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: Ints = 0, dilation: Ints = 1,
     ceil_mode: bool = False, return_indices: bool = False,
 ) -> Tensor | tuple[Tensor, Tensor]:  # fmt: skip
+    """The maximum of each window of (batch, channels, height, width), with `return_indices` also its positions."""
     pool = functions.max_pool2d_with_indices if return_indices else functions.max_pool2d
     return pool(input, kernel_size, () if stride is None else stride, padding, dilation, ceil_mode)
 
@@ -604,6 +638,7 @@ def interpolate(
 
 
 def upsample(input: Tensor, size=None, scale_factor=None, mode="nearest", align_corners=None) -> Tensor:
+    """The older name of `interpolate`, which warns."""
     warn("`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.")
     return interpolate(input, size, scale_factor, mode, align_corners)
 
@@ -735,6 +770,8 @@ def nll_loss(
     input: Tensor, target: Tensor, weight: Weight = None, size_average=None, ignore_index: int = -100, reduce=None,
     reduction: str = "mean",
 ) -> Tensor:  # fmt: skip
+    """The negative log probability of the target class: `input` (batch, classes, \\*) has log probabilities, `target` (batch,
+    \\*) classes."""
     return functions.nll_loss_nd(input, target, weight, _reduction(reduction, size_average, reduce), ignore_index)
 
 
@@ -742,6 +779,8 @@ def cross_entropy(
     input: Tensor, target: Tensor, weight: Weight = None, size_average=None, ignore_index: int = -100, reduce=None,
     reduction: str = "mean", label_smoothing: float = 0.0,
 ) -> Tensor:  # fmt: skip
+    """`nll_loss` of the `log_softmax` of logits (batch, classes, \\*), for classes (batch, \\*) or probabilities of the input's
+    shape."""
     number = _reduction(reduction, size_average, reduce)
     return functions.cross_entropy_loss(input, target, weight, number, ignore_index, label_smoothing)
 
@@ -749,18 +788,22 @@ def cross_entropy(
 def mse_loss(
     input: Tensor, target: Tensor, size_average=None, reduce=None, reduction: str = "mean", weight: Weight = None
 ) -> Tensor:
+    """The squares of the differences of input and target, and their mean, sum, or neither."""
     return _of_pair(functions.mse_loss, input, target, _reduction(reduction, size_average, reduce), weight)
 
 
 def l1_loss(
     input: Tensor, target: Tensor, size_average=None, reduce=None, reduction: str = "mean", weight: Weight = None
 ) -> Tensor:
+    """The absolute differences of input and target, and their mean, sum, or neither."""
     return _of_pair(functions.l1_loss, input, target, _reduction(reduction, size_average, reduce), weight)
 
 
 def smooth_l1_loss(
     input: Tensor, target: Tensor, size_average=None, reduce=None, reduction: str = "mean", beta: float = 1.0
 ) -> Tensor:
+    """Half of the square of a difference, divided by `beta`, if it is less than `beta`, otherwise the difference less `beta /
+    2`."""
     number = _reduction(reduction, size_average, reduce)
     if beta == 0:
         return _of_pair(functions.l1_loss, input, target, number)
@@ -770,6 +813,7 @@ def smooth_l1_loss(
 def huber_loss(
     input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Weight = None
 ) -> Tensor:
+    """Half of the square of a difference if it is less than `delta`, otherwise `delta` times the difference less `delta / 2`."""
     return _of_pair(functions.huber_loss, input, target, _reduction(reduction), weight, False, delta=delta)
 
 
@@ -798,6 +842,7 @@ def _of_pair(
 def hinge_embedding_loss(
     input: Tensor, target: Tensor, margin: float = 1.0, size_average=None, reduce=None, reduction: str = "mean"
 ) -> Tensor:
+    """The input where the target is 1, and `max(0, margin - input)` where it is -1."""
     return functions.hinge_embedding_loss(input, target, margin, _reduction(reduction, size_average, reduce))
 
 
@@ -805,12 +850,15 @@ def multi_margin_loss(
     input: Tensor, target: Tensor, p: int = 1, margin: float = 1.0, weight: Weight = None, size_average=None,
     reduce=None, reduction: str = "mean",
 ) -> Tensor:  # fmt: skip
+    """For logits (batch, classes): by how much each other class comes closer to the target class than `margin`, to the power
+    `p`."""
     return functions.multi_margin_loss(input, target, p, margin, weight, _reduction(reduction, size_average, reduce))
 
 
 def multilabel_margin_loss(
     input: Tensor, target: Tensor, size_average=None, reduce=None, reduction: str = "mean"
 ) -> Tensor:
+    """For several target classes of each sample, which end at the first -1: by how much each other class comes closer than 1."""
     return functions.multilabel_margin_loss(input, target, _reduction(reduction, size_average, reduce))
 
 
@@ -828,11 +876,13 @@ def ctc_loss(
     log_probs: Tensor, targets: Tensor, input_lengths: Tensor, target_lengths: Tensor, blank: int = 0,
     reduction: str = "mean", zero_infinity: bool = False,
 ) -> Tensor:  # fmt: skip
+    """The negative log probability of a sequence of labels, over all alignments to log probabilities (time, batch, classes)."""
     lengths = input_lengths, target_lengths
     return functions.ctc_loss(log_probs, targets, *lengths, blank, _reduction(reduction), zero_infinity)
 
 
 def soft_margin_loss(input: Tensor, target: Tensor, size_average=None, reduce=None, reduction: str = "mean") -> Tensor:
+    """`log(1 + exp(-target * input))`, for targets 1 and -1."""
     return functions.soft_margin_loss(input, target, _reduction(reduction, size_average, reduce))
 
 
@@ -840,6 +890,7 @@ def poisson_nll_loss(
     input: Tensor, target: Tensor, log_input: bool = True, full: bool = False, size_average=None, eps: float = 1e-8,
     reduce=None, reduction: str = "mean",
 ) -> Tensor:  # fmt: skip
+    """The negative log likelihood of counts, for a Poisson distribution whose rate, or its logarithm, is the input."""
     number = _reduction(reduction, size_average, reduce)
     return functions.poisson_nll_loss(input, target, log_input, full, eps, number)
 
@@ -848,6 +899,7 @@ def cosine_embedding_loss(
     input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0, size_average=None, reduce=None,
     reduction: str = "mean",
 ) -> Tensor:  # fmt: skip
+    """`1 - cos` of two vectors where the target is 1, and `max(0, cos - margin)` where it is -1."""
     number = _reduction(reduction, size_average, reduce)
     return functions.cosine_embedding_loss(input1, input2, target, margin, number)
 
@@ -856,6 +908,7 @@ def margin_ranking_loss(
     input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0, size_average=None, reduce=None,
     reduction: str = "mean",
 ) -> Tensor:  # fmt: skip
+    """`max(0, -target * (input1 - input2) + margin)`: the target is 1 if the first input should be the greater one."""
     return functions.margin_ranking_loss(input1, input2, target, margin, _reduction(reduction, size_average, reduce))
 
 
@@ -863,6 +916,7 @@ def triplet_margin_loss(
     anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, p: float = 2, eps: float = 1e-6,
     swap: bool = False, size_average=None, reduce=None, reduction: str = "mean",
 ) -> Tensor:  # fmt: skip
+    """By how much an anchor is not closer to the positive than to the negative by `margin`, in the `p`-norm."""
     number = _reduction(reduction, size_average, reduce)
     return functions.triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, number)
 
@@ -893,6 +947,7 @@ def triplet_margin_with_distance_loss(
 def binary_cross_entropy(
     input: Tensor, target: Tensor, weight: Weight = None, size_average=None, reduce=None, reduction: str = "mean"
 ) -> Tensor:
+    """`-(target * log(input) + (1 - target) * log(1 - input))`, for probabilities."""
     if target.shape != input.shape:
         sizes = f"Using a target size ({target.shape}) that is different to the input size ({input.shape})"
         raise ValueError(f"{sizes} is deprecated. Please ensure they have the same size.")
@@ -904,6 +959,7 @@ def binary_cross_entropy_with_logits(
     input: Tensor, target: Tensor, weight: Weight = None, size_average=None, reduce=None, reduction: str = "mean",
     pos_weight: Weight = None,
 ) -> Tensor:  # fmt: skip
+    """`binary_cross_entropy` of the sigmoid of logits, computed without an overflow."""
     if target.shape != input.shape:
         raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
     number = _reduction(reduction, size_average, reduce)

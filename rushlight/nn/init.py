@@ -76,11 +76,13 @@ GAINS |= {f"conv{transpose}{dims}d": 1 for transpose in ("", "_transpose") for d
 
 
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Rng = None) -> Tensor:
+    """Fill with random numbers between `a` and `b`."""
     with no_grad():
         return tensor.uniform_(a, b, generator=generator)
 
 
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Rng = None) -> Tensor:
+    """Fill with random numbers of a normal distribution."""
     with no_grad():
         return tensor.normal_(mean, std, generator=generator)
 
@@ -117,15 +119,18 @@ def trunc_normal_(
 
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
+    """Fill with one value."""
     with no_grad():
         return tensor.fill_(val)
 
 
 def ones_(tensor: Tensor) -> Tensor:
+    """Fill with ones."""
     return constant_(tensor, 1.0)
 
 
 def zeros_(tensor: Tensor) -> Tensor:
+    """Fill with zeros."""
     return constant_(tensor, 0.0)
 
 
@@ -147,6 +152,7 @@ def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Rng = None) ->
 
 
 def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Rng = None) -> Tensor:
+    """Fill with normal numbers, whose variance is `gain ** 2 * 2 / (fan_in + fan_out)`."""
     fan_in, fan_out = calculate_fan_in_and_fan_out(tensor)
     return normal_(tensor, 0.0, gain * math.sqrt(2 / (fan_in + fan_out)), generator)
 
@@ -168,6 +174,7 @@ def kaiming_uniform_(
 def kaiming_normal_(
     tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Rng = None
 ) -> Tensor:
+    """Fill with normal numbers, whose standard deviation is the gain of the nonlinearity, divided by the root of the fan."""
     std = _kaiming_std(tensor, a, mode, nonlinearity)
     return tensor if std is None else normal_(tensor, 0.0, std, generator)
 

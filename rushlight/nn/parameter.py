@@ -178,6 +178,8 @@ class _Uninitialized:
 
 
 class UninitializedParameter(_Uninitialized, Parameter):
+    """A parameter of a lazy module, whose sizes the first call sets. It has no data before."""
+
     cls_to_become = Parameter
 
     def __new__(cls, requires_grad: bool = True, device: Device = None, dtype: Dtype = None) -> UninitializedParameter:
@@ -193,6 +195,8 @@ class UninitializedParameter(_Uninitialized, Parameter):
 
 
 class UninitializedBuffer(_Uninitialized, Tensor):
+    """A buffer of a lazy module, whose sizes the first call sets. It has no data before."""
+
     cls_to_become = Tensor
 
     def __new__(

@@ -73,13 +73,16 @@ def tree_unflatten(leaves: Iterable[Any], treespec: Any) -> Any:
 
 
 def tree_leaves(tree: Any) -> list[Any]:
+    """The leaves of a tree, in its order."""
     return tree_flatten(tree)[0]
 
 
 def tree_map(func: Callable[[Any], Any], tree: Any) -> Any:
+    """A tree of the same structure, with the results of a function of each leaf."""
     leaves, spec = tree_flatten(tree)
     return tree_unflatten(map(func, leaves), spec)
 
 
 def tree_map_only(kind: Any, func: Callable[[Any], Any], tree: Any) -> Any:
+    """`tree_map` of the leaves of one type. The others stay as they are."""
     return tree_map(lambda leaf: func(leaf) if isinstance(leaf, kind) else leaf, tree)

@@ -424,6 +424,7 @@ def set_device_states(devices: list[int], states: list[Tensor], *, device_type: 
 
 
 def noop_context_fn() -> tuple[AbstractContextManager, AbstractContextManager]:
+    """Two contexts that do nothing, for the forward pass and for the recomputation."""
     return nullcontext(), nullcontext()
 
 

@@ -12,6 +12,7 @@ import torch
 import rushlight as rl
 
 ROOT = Path(__file__).parents[2]
+BARE: set[str] = set()  # public names without a docstring
 SOURCE = '''
 class Box:
     """A box."""
@@ -124,6 +125,29 @@ def test_each_method_of_tensor_and_of_module_that_pytorch_documents_and_rushligh
         ]
         methods = {f"{own.__name__}.{name}" for name in documented if not isinstance(getattr(own, name), bool)}
         assert len(methods) > 40 and methods - written == set()
+
+
+def test_what_programs_call_has_a_sentence_and_the_place_in_pytorch(api):
+    found = {module.name: module for inside in api.modules(ROOT).values() for module in inside}
+    api.silent.clear()
+    pages = {name: api.module_page(module, found, {}, {}) for name, module in found.items()}
+    spaces = (
+        (rl.nn, torch.nn),
+        (rl.nn.functional, torch.nn.functional),
+        (rl.optim, torch.optim),
+        (rl.autograd, torch.autograd),
+    )
+    for own, known in spaces:
+        public = {name for name in getattr(known, "__all__", dir(known)) if name[0] != "_" and hasattr(own, name)}
+        places = {getattr(getattr(own, name), "__module__", "").removeprefix("rushlight.") for name in public} & {
+            *found
+        }
+        assert public & {name for place in places for name in api.silent.get(found[place].page, [])} <= BARE
+    assert (
+        "[`torch/csrc/distributed/c10d/reducer.cpp`]"
+        in pages["distributed.ddp"].partition("`Reducer` {")[2].partition("##")[0]
+    )
+    assert "`nn.functional.celu`" in pages["nn.modules.stateless"]
 
 
 def test_an_example_is_code_and_no_quotation(api):

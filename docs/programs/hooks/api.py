@@ -18,7 +18,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
 from inspect import cleandoc
-from itertools import groupby
+from itertools import groupby, pairwise
 from pathlib import Path
 from textwrap import dedent, indent
 from urllib.parse import urljoin
@@ -52,7 +52,8 @@ FILTER = (
 )
 
 TAG = f"v{PYTORCH}"
-ADDRESS = f"https://github.com/pytorch/pytorch/{{}}/{TAG}/{{}}"
+REPOSITORY = "https://github.com/pytorch/pytorch/"
+ADDRESS = f"{REPOSITORY}{{}}/{TAG}/{{}}"
 GENERATED = ("aten.generated", "autograd.generated")
 
 # Which modules belong to a phase, in the order in which to read them. A package stands for all of its modules that no other
@@ -85,7 +86,7 @@ PHASES = {
     "Pictures": "course",
 }
 
-NAMES = '<script type="application/json" id="names">{}</script>'  # for each page, its names
+NAMES = '<script type="application/json" id="names">{}</script>'  # for each page, its names: `!` marks those without a docstring
 ANCHOR = re.compile(r'<h[23] id="([^"]+)"><code>|<span id="([^"]+)"></span>|<code [^>]*id="(op_[^"]+)"')
 
 FILE = re.compile(r"(?:\w+/)*\w[\w.-]+\.(?:cpp|h|cc|cu|py|pyi|yaml|yml|md|in|txt|toml)")
@@ -113,6 +114,13 @@ HEADING = re.compile(r"^# -{20,}\n# (.+(?:\n# .+)*)", re.MULTILINE)
 PLAIN = re.compile(r'<span class="(?:n|o|p|w)">([^<]*)</span>')  # names and punctuation: half of the weight of a page
 FOLDED = re.compile(r'<div data-source="([\w.:]+)"></div>')
 LEXER, FORMATTER = PythonLexer(), HtmlFormatter(nowrap=True)
+CALLED = {
+    "F": "`nn.functional.{}`",
+    "functions": "the operator `{}`",
+    "input": "`Tensor.{}`",
+}  # what a row of a table calls
+DEFINED = re.compile(r"^(?:def|class) (\w+)", re.MULTILINE)
+CLASS = re.compile(r"^(?:class|struct) (?:\w+ )*?(\w+)(?: final)?(?: : [^;{]*)? \{", re.MULTILINE)
 STATEMENT = ast.Assign | ast.AnnAssign | ast.Expr | ast.For  # that defines names without `def` or `class`
 DEFINITION = ast.FunctionDef | ast.ClassDef | STATEMENT
 
@@ -148,6 +156,9 @@ class Module:
         that are rows of a table. Of two with one name the last counts."""
         private, nodes = self.name.rpartition(".")[2].startswith("_"), {}
         makers = {node.name for node in self.tree.body if isinstance(node, ast.FunctionDef)}
+        for node, below in pairwise(self.tree.body):
+            if isinstance(node, STATEMENT) and isinstance(getattr(getattr(below, "value", None), "value", None), str):
+                node.said = cleandoc(below.value.value)  # an attribute's docstring
         for node in self.tree.body:
             if isinstance(node, STATEMENT):
                 calls = [part.func.id for part in ast.walk(node) if isinstance(getattr(part, "func", None), ast.Name)]
@@ -176,9 +187,11 @@ class Module:
     def lines(self) -> list[str]:
         return self.source.splitlines()
 
-    def signature(self, definition: DEFINITION) -> str:
-        """The signature of a definition. A statement is shown as it is written."""
+    def signature(self, definition: DEFINITION, name: str = "") -> str:
+        """The signature of a definition. A statement, or the row of a name in it, is shown as it is written."""
         if isinstance(definition, STATEMENT):
+            if value := ast.unparse(row(definition, name)):
+                return f"{name}: {value}"
             return "\n".join(self.lines[definition.lineno - 1 : definition.end_lineno])
         return signature(definition)
 
@@ -233,6 +246,7 @@ def of_tensor() -> dict[str, list[str]]:
 
 
 anchors: dict[str, str] = {}  # by page, its names
+silent: dict[str, list[str]] = {}  # by page, the names without a docstring
 sources: dict[str, tuple[list[str], Module, int]] = {}  # what is folded in, with its module and its first line
 
 
@@ -286,11 +300,13 @@ def readable(config: MkDocsConfig) -> str:
 def on_files(files: Files, config: MkDocsConfig) -> None:
     sources.clear()
     anchors.clear()
+    silent.clear()
     phases = config.extra["modules"]
     exercises = {name: lab for phase in config.extra["phases"] for lab in phase.labs for name in lab.exercises}
     declared = operators(Path(config.config_file_path).parent / "rushlight/aten/native/native_functions.yaml")
     by_name = {module.name: module for inside in phases.values() for module in inside}
     kernels: dict[str, list[str]] = {}
+    texts: dict[str, str] = {}
     for _, entries in declared:
         for entry in entries:
             for module, _, function in {kernel.partition("::") for kernel in entry.kernels.values()}:
@@ -300,17 +316,19 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
     def add(path: str, text: str) -> None:
         files.append(File.generated(config, path, content=f"{text}\n"))
 
-    add("api/index.md", overview(phases))
     add("api/operators.md", "" if LANGUAGE else operators_page(declared, by_name))
     for module in by_name.values():
         left_out = LANGUAGE or config.draft_docs.match_file(module.page)
-        add(module.page, "" if left_out else module_page(module, by_name, exercises, kernels))
+        texts[module.page] = "" if left_out else module_page(module, by_name, exercises, kernels)
+        add(module.page, texts[module.page])
+    add("api/index.md", overview(phases, texts))
 
 
 def on_page_content(content: str, page: Page, **_) -> str:
     """On every page a file of PyTorch's that is named in full is a link."""
     if page.file.src_uri.startswith("api/"):
         found = ["".join(groups) for groups in ANCHOR.findall(content)]
+        found = [name + "!" * (name in silent.get(page.file.src_uri, ())) for name in found]
         anchors[page.url.removeprefix("api/")] = " ".join(dict.fromkeys(found))
     return INLINE.sub(lambda match: match[0] if match[1] else _linked_html(match, page), content)
 
@@ -333,12 +351,19 @@ def _linked_html(match: re.Match, page: Page) -> str:
 # Pages ---------------------------------------------------------------------------------------------------------------
 
 
-def overview(phases: dict[str, list[Module]]) -> str:
+def overview(phases: dict[str, list[Module]], texts: dict[str, str]) -> str:
+    count, linked, below = 0, 0, 0
+    for page, text in texts.items():
+        head, *entries = re.split("^##+ `", text, flags=re.MULTILINE)
+        entries = [entry for entry in entries if "." not in entry.partition("`")[0]]  # a method is part of its class
+        number, own = len(entries) + len(silent.get(page, ())), sum(REPOSITORY in entry for entry in entries)
+        count, linked, below = count + number, linked + own, below + (REPOSITORY in head) * (number - own)
     lines = [
         "# The API",
         "`import rushlight as rl` gives a namespace with torch's names. These pages show the modules that it comes from, phase by "
-        "phase, as they describe themselves: every public function and class, and for each the place in PyTorch that it "
-        f"answers to. Such places are links to PyTorch's source, in the release {TAG}. An exercise has a link to its lab.",
+        f"phase, as they describe themselves: {count:,} names of functions and classes. For {linked:,} of them a line says which "
+        f"place in PyTorch they answer to, and for {below:,} more the head of their page names PyTorch's files. Such places are "
+        f"links to PyTorch's source, in the release {TAG}. An exercise has a link to its lab.",
         FILTER,
         "[`operators`](operators.md)\n:   What `rl.add(x, y)` calls is an operator, and declared in a table.",
     ]
@@ -362,8 +387,12 @@ def module_page(
     for title, definitions in module.sections(kernels):
         if title:
             parts.append(f"## {_escaped(title[:1].upper() + title[1:])}")
-        silent = {name: definition for name, definition in definitions.items() if not _says(definition)}
-        for name in [name for name in definitions if name not in silent]:
+        bare = {
+            name: definition
+            for name, definition in definitions.items()
+            if not _says(definition, name) and f"{module.name}.{name}" not in kernels
+        }
+        for name in [name for name in definitions if name not in bare]:
             full = f"{module.name}.{name}"
             notes = []
             if full in exercises:
@@ -372,16 +401,19 @@ def module_page(
             if full in kernels:
                 links = [f"[`{operator}`]({up}api/operators.md#{anchor(operator)})" for operator in kernels[full]]
                 notes.append(f"A kernel of {_series(links)}.")
-            parts.append(_entry(definitions[name], module, notes, 3 if title else 2, answer=full in exercises))
-        if silent:
-            names = [name for name in silent if not re.match(r"_\d", name)]
+            parts.append(
+                _entry(definitions[name], module, notes, 3 if title else 2, answer=full in exercises, known_as=name)
+            )
+        if bare:
+            names = [name for name in bare if not re.match(r"_\d", name)]
+            silent.setdefault(module.page, []).extend(names)
             names += [other for name in names for other in of_tensor().get(f"{module.name}.{name}", [])]
             parts.append(
-                f"{_places(names)}{'Also here' if len(silent) < len(definitions) else 'Here'}, without a docstring:"
+                f"{_places(names)}{'Also here' if len(bare) < len(definitions) else 'Here'}, without a docstring:"
             )
-            parts.append(_python("\n".join(dict.fromkeys(map(module.signature, silent.values())))))
+            parts.append(_python("\n".join(dict.fromkeys(map(module.signature, bare.values())))))
             parts.append(
-                _source([definition for definition in silent.values() if not isinstance(definition, STATEMENT)], module)
+                _source([definition for definition in bare.values() if not isinstance(definition, STATEMENT)], module)
             )
     if sum(map(bool, map(_says, module.definitions().values()))) >= MANY:
         parts.insert(2, FILTER)
@@ -389,9 +421,52 @@ def module_page(
     return "\n\n".join(parts)
 
 
-def _says(definition: DEFINITION) -> str:
-    """Its docstring; a name that is assigned, or is a row, has none."""
-    return "" if isinstance(definition, STATEMENT) else ast.get_docstring(definition) or ""
+def _says(definition: DEFINITION, name: str = "") -> str:
+    """Its docstring: of a name that is assigned, the string below it, and of a row, the function that the row calls."""
+    if not isinstance(definition, STATEMENT):
+        return ast.get_docstring(definition) or ""
+    parts = [part for part in ast.walk(row(definition, name)) if getattr(getattr(part, "value", 0), "id", "") in CALLED]
+    called = [CALLED[part.value.id].format(part.attr) for part in parts]
+    return getattr(definition, "said", "") or (
+        f"The module of {called[0]}, which it calls with its settings." if called else ""
+    )
+
+
+def row(statement: STATEMENT, name: str) -> ast.AST:
+    """The value of a name in the dict of a statement. Otherwise an empty tree."""
+    tables = [part for part in ast.walk(statement) if isinstance(part, ast.Dict)]
+    pairs = [pair for table in tables for pair in zip(table.keys, table.values)]
+    return next((value for key, value in pairs if getattr(key, "value", None) == name), ast.Module([], []))
+
+
+def place(module: Module, name: str) -> str:
+    """The line for an entry without a place: the file, among those that the module names, that defines the same name."""
+    codes = [match[2] for match in CODE.finditer(module.docstring)]
+    for path in (of_repository(module.files.get(code, code)) for code in codes):
+        if file := next((file for file, names in defined(path).items() if name in names), ""):
+            return f"**In PyTorch:** {_link(file)}, `{name}`."
+    return ""
+
+
+@cache
+def defined(path: str) -> dict[str, set[str]]:
+    """The functions and classes that a file of PyTorch defines, or each file of a folder: of C++ the classes in its header."""
+    wheel = Path(torchgen.__file__).parents[1]
+    if path.endswith(".cpp"):
+        headers = [wheel / "torch/include" / path.replace(".cpp", ending) for ending in (".h", ".hpp")]
+        return {path: {name for file in headers if file.is_file() for name in CLASS.findall(file.read_text("utf-8"))}}
+    files = (
+        [wheel / path]
+        if path.endswith(".py")
+        else sorted((wheel / path).glob("*.py"))
+        if path.startswith("torch/")
+        else []
+    )
+    return {
+        file.relative_to(wheel).as_posix(): {*DEFINED.findall(file.read_text("utf-8"))}
+        for file in files
+        if file.is_file()
+    }
 
 
 def gives(module: Module, by_name: dict[str, Module]) -> Iterator[tuple[str, str, str]]:
@@ -407,24 +482,26 @@ def gives(module: Module, by_name: dict[str, Module]) -> Iterator[tuple[str, str
 
 
 def _entry(
-    definition: DEFINITION, module: Module, notes: list[str], level: int, within: str = "", answer: bool = False
-) -> str:
-    name = within + definition.name
+    definition: DEFINITION, module: Module, notes: list[str], level: int, within: str = "", answer: bool = False,
+    known_as: str = "",
+) -> str:  # fmt: skip
+    name = within + getattr(definition, "name", known_as)
     others = [other for other in of_tensor().get(f"{module.name}.{name}", []) if other != name]
     if name.startswith(("_", "tensor_")) and others:
         name = others.pop(0)
     if isinstance(definition, ast.ClassDef):
-        silent = [f"{name}.{other}" for other in _silent(definition)]
-        others += silent + [other for each in silent for other in of_tensor().get(f"{module.name}.{each}", [])]
-    parts = [f"{'#' * level} `{name}` {{ #{name} }}", _python(signature(definition))]
+        quiet = [f"{name}.{other}" for other in _silent(definition)]
+        others += quiet + [other for each in quiet for other in of_tensor().get(f"{module.name}.{each}", [])]
+    parts = [f"{'#' * level} `{name}` {{ #{name} }}", _python(module.signature(definition, name))]
     if others and not isinstance(definition, ast.ClassDef):
         notes = [*notes, f"Also {_series([f'`{other}`' for other in others])}."]
     if others:
         notes = [*notes, _places(others)]
     if notes:
         parts.append(f"{' '.join(notes)}\n{{: .notes }}")
-    parts.append(prose(ast.get_docstring(definition), module))
-    parts += [] if answer else [_source([definition], module)]
+    parts.append(prose(_says(definition, name), module))
+    parts += [place(module, name)] if not within and "](https:" not in parts[-1] else []
+    parts += [] if answer or isinstance(definition, STATEMENT) else [_source([definition], module)]
     if isinstance(definition, ast.ClassDef):
         parts += [_entry(method, module, [], level + 1, f"{name}.") for method in _described(definition)]
     return "\n\n".join(parts)

@@ -169,6 +169,7 @@ initial_seed, seed, get_rng_state = default_generator.initial_seed, default_gene
 
 
 def set_rng_state(new_state: Tensor) -> None:
+    """Set the state of the default generator, as `get_rng_state` has returned it."""
     default_generator.set_state(new_state)
 
 

@@ -92,6 +92,8 @@ class Conv2d(_ConvNd):
 
 
 class Conv3d(_ConvNd):
+    """A convolution of (batch, in_channels, depth, height, width), or without a batch."""
+
     ndim = 3
 
 
@@ -130,12 +132,18 @@ class _ConvTransposeNd(_ConvNd):
 
 
 class ConvTranspose1d(_ConvTransposeNd):
+    """A transposed convolution of (batch, in_channels, length): the gradient of a `Conv1d` with respect to its input."""
+
     ndim = 1
 
 
 class ConvTranspose2d(_ConvTransposeNd):
+    """A transposed convolution of (batch, in_channels, height, width): the gradient of a `Conv2d` with respect to its input."""
+
     ndim = 2
 
 
 class ConvTranspose3d(_ConvTransposeNd):
+    """A transposed convolution of (batch, in_channels, depth, height, width), the gradient of a `Conv3d`."""
+
     ndim = 3

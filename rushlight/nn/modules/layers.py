@@ -363,6 +363,8 @@ class BatchNorm2d(_BatchNorm):
 
 
 class BatchNorm3d(_BatchNorm):
+    """Normalise each channel of (batch, channels, depth, height, width) over the batch."""
+
     dims = (5,)
 
 
@@ -408,14 +410,20 @@ class _InstanceNorm(_BatchNorm):
 
 
 class InstanceNorm1d(_InstanceNorm):
+    """Normalise each channel of each sample of (batch, channels, length), or without a batch."""
+
     dims = (2, 3)
 
 
 class InstanceNorm2d(_InstanceNorm):
+    """Normalise each channel of each picture of (batch, channels, height, width), or without a batch."""
+
     dims = (3, 4)
 
 
 class InstanceNorm3d(_InstanceNorm):
+    """Normalise each channel of each sample of (batch, channels, depth, height, width), or without a batch."""
+
     dims = (4, 5)
 
 

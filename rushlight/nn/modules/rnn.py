@@ -258,6 +258,8 @@ class RNNCellBase(_Recurrent):
 
 
 class RNNCell(RNNCellBase):
+    """One step of an `RNN`: `tanh` or `relu` of the sum of two linear layers, of the input and of the hidden state."""
+
     def __init__(
         self, input_size: int, hidden_size: int, bias: bool = True, nonlinearity: str = "tanh", device: Device = None,
         dtype: Dtype = None,
@@ -273,6 +275,8 @@ class RNNCell(RNNCellBase):
 
 
 class LSTMCell(RNNCellBase):
+    """One step of an `LSTM`: it returns the hidden state and the cell state."""
+
     def __init__(
         self, input_size: int, hidden_size: int, bias: bool = True, device: Device = None, dtype: Dtype = None
     ) -> None:
@@ -283,6 +287,8 @@ class LSTMCell(RNNCellBase):
 
 
 class GRUCell(RNNCellBase):
+    """One step of a `GRU`: it returns the hidden state."""
+
     def __init__(
         self, input_size: int, hidden_size: int, bias: bool = True, device: Device = None, dtype: Dtype = None
     ) -> None:

@@ -120,10 +120,14 @@ define(
 
 
 class RReLU(Stateless, row=lambda lower=1 / 8, upper=1 / 3, inplace=False: F.rrelu):
+    """`leaky_relu` with a random slope in training: the module of `nn.functional.rrelu`."""
+
     extra = ("training",)
 
 
 class Hardtanh(Stateless, row=lambda min_val=-1.0, max_val=1.0, inplace=False: F.hardtanh):
+    """Limit elements to the range from `min_val` to `max_val`: the module of `nn.functional.hardtanh`."""
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if not self.max_val > self.min_val:
@@ -131,10 +135,14 @@ class Hardtanh(Stateless, row=lambda min_val=-1.0, max_val=1.0, inplace=False: F
 
 
 class ReLU6(Hardtanh, row=lambda inplace=False: F.relu6):
+    """Limit elements to the range from 0 to 6: the module of `nn.functional.relu6`."""
+
     min_val, max_val = 0.0, 6.0
 
 
 class Softmax2d(Stateless, row=lambda: partial(F.softmax, dim=-3)):
+    """The softmax over the channels of (batch, channels, height, width), at each position."""
+
     def forward(self, input: Tensor) -> Tensor:
         if input.dim() not in (3, 4):
             raise ValueError(f"Softmax2d: expected input to be 3D or 4D, got {input.dim()}D instead")
@@ -173,12 +181,16 @@ class Upsample(Stateless, row=_upsample_row):
 
 
 class UpsamplingNearest2d(Upsample, row=lambda size=None, scale_factor=None: F.interpolate):
+    """Resize pictures (batch, channels, height, width): each element is the nearest one of the input."""
+
     mode = "nearest"
 
 
 class UpsamplingBilinear2d(
     Upsample, row=lambda size=None, scale_factor=None: partial(F.interpolate, mode="bilinear", align_corners=True)
 ):
+    """Resize pictures (batch, channels, height, width) by bilinear interpolation, with the corners aligned."""
+
     mode = "bilinear"
 
 
@@ -233,14 +245,21 @@ def _max_pool_row(pool: Callable) -> Callable:
     return lambda kernel_size, stride=None, padding=0, dilation=1, return_indices=False, ceil_mode=False: pool
 
 
-def _avg_pool_row(
-    kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None
-) -> Callable:
-    return F.avg_pool2d
-
-
-define(_Pool, {f"MaxPool{n}d": _max_pool_row(getattr(F, f"max_pool{n}d")) for n in (1, 2, 3)})
-define(_AvgPool, {"AvgPool2d": _avg_pool_row})
+define(
+    _Pool,
+    {
+        "MaxPool1d": _max_pool_row(F.max_pool1d),
+        "MaxPool2d": _max_pool_row(F.max_pool2d),
+        "MaxPool3d": _max_pool_row(F.max_pool3d),
+    },
+)
+define(
+    _AvgPool,
+    {
+        "AvgPool2d": lambda kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True,
+        divisor_override=None: F.avg_pool2d,
+    },
+)  # fmt: skip
 
 
 class _MaxUnpool(Module):

@@ -74,10 +74,12 @@ def fuse_conv_bn_eval(conv: Layer, bn: Module) -> Layer:
 
 
 def fuse_linear_bn_eval(linear: Layer, bn: Module) -> Layer:
+    """A linear layer that computes what a linear layer and a batch norm after it compute in evaluation."""
     return fuse_conv_bn_eval(linear, bn)
 
 
 def fuse_linear_bn_weights(
     linear_w: Tensor, linear_b: Tensor | None, bn_rm: Tensor, bn_rv: Tensor, bn_eps: float, bn_w: Tensor, bn_b: Tensor
 ) -> tuple[Parameter, Parameter]:
+    """The weight and the bias of a linear layer with the batch norm after it folded in."""
     return fuse_conv_bn_weights(linear_w, linear_b, bn_rm, bn_rv, bn_eps, bn_w, bn_b)

@@ -54,6 +54,7 @@ for _dtype in dtypes.ALL:  # sequence.long(), sequence.float() and so on
 
 
 def invert_permutation(permutation: Tensor | None) -> Tensor | None:
+    """The permutation that undoes this one."""
     return None if permutation is None else functions.argsort(permutation)
 
 
@@ -129,14 +130,17 @@ def pad_sequence(
 
 
 def unpad_sequence(padded_sequences: Tensor, lengths: Tensor, batch_first: bool = False) -> list[Tensor]:
+    """The sequences of a padded tensor, each cut to its length."""
     batch, kept = padded_sequences if batch_first else padded_sequences.transpose(0, 1), lengths.tolist()
     return [row[:length].clone(memory_format=contiguous_format) for row, length in zip(batch, kept, strict=True)]
 
 
 def pack_sequence(sequences: list[Tensor], enforce_sorted: bool = True) -> PackedSequence:
+    """Pack sequences of different lengths: the longest first, unless `enforce_sorted` is False."""
     lengths = [sequence.size(0) for sequence in sequences]
     return pack_padded_sequence(pad_sequence(sequences), lengths, enforce_sorted=enforce_sorted)
 
 
 def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
+    """The sequences of a packed sequence."""
     return unpad_sequence(*pad_packed_sequence(packed_sequences, batch_first=True), batch_first=True)

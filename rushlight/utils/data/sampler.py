@@ -29,6 +29,8 @@ class Sampler(Generic[T]):
 
 
 class SequentialSampler(Sampler[int]):
+    """All indices of a dataset, in their order."""
+
     def __init__(self, data_source: Sized) -> None:
         self.data_source = data_source
 
