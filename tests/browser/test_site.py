@@ -557,6 +557,9 @@ def test_a_page_of_the_api_shows_the_names_that_contain_what_is_typed(page, serv
     )
     field.fill("")
     assert names.count() == every
+    field.fill("nothing_like_it")
+    page.get_by_role("button", name="Search the whole site for “nothing_like_it”").click()
+    assert page.locator(".md-search__input").input_value() == "nothing_like_it"
 
 
 def test_the_overview_of_the_api_finds_the_names_of_all_pages_and_enter_leads_to_one(page, served):

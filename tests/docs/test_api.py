@@ -12,7 +12,6 @@ import torch
 import rushlight as rl
 
 ROOT = Path(__file__).parents[2]
-BARE: set[str] = set()  # public names without a docstring
 SOURCE = '''
 class Box:
     """A box."""
@@ -131,22 +130,15 @@ def test_what_programs_call_has_a_sentence_and_the_place_in_pytorch(api):
     found = {module.name: module for inside in api.modules(ROOT).values() for module in inside}
     api.silent.clear()
     pages = {name: api.module_page(module, found, {}, {}) for name, module in found.items()}
-    spaces = (
-        (rl.nn, torch.nn),
-        (rl.nn.functional, torch.nn.functional),
-        (rl.optim, torch.optim),
-        (rl.autograd, torch.autograd),
-    )
-    for own, known in spaces:
+    for space in ("nn", "nn.functional", "optim", "autograd"):
+        own, known = (importlib.import_module(f"{package}.{space}") for package in ("rushlight", "torch"))
         public = {name for name in getattr(known, "__all__", dir(known)) if name[0] != "_" and hasattr(own, name)}
-        places = {getattr(getattr(own, name), "__module__", "").removeprefix("rushlight.") for name in public} & {
-            *found
-        }
-        assert public & {name for place in places for name in api.silent.get(found[place].page, [])} <= BARE
-    assert (
-        "[`torch/csrc/distributed/c10d/reducer.cpp`]"
-        in pages["distributed.ddp"].partition("`Reducer` {")[2].partition("##")[0]
-    )
+        places = {getattr(getattr(own, name), "__module__", "").removeprefix("rushlight.") for name in public}
+        places &= {*found}
+        assert public & {name for place in places for name in api.silent.get(found[place].page, [])} == set()
+    reducer = pages["distributed.ddp"].partition("`Reducer` {")[2].partition("##")[0]
+    assert "[`torch/csrc/distributed/c10d/reducer.cpp`]" in reducer
+    assert "[`torch/nn/functional.py`]" in pages["nn.functional"].partition("`max_pool2d` {")[2].partition("##")[0]
     assert "`nn.functional.celu`" in pages["nn.modules.stateless"]
 
 

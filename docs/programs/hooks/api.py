@@ -119,7 +119,7 @@ CALLED = {
     "functions": "the operator `{}`",
     "input": "`Tensor.{}`",
 }  # what a row of a table calls
-DEFINED = re.compile(r"^(?:def|class) (\w+)", re.MULTILINE)
+DEFINED = re.compile(r"^(?:(?:def|class) |(?=\w+ = ))(\w+)", re.MULTILINE)
 CLASS = re.compile(r"^(?:class|struct) (?:\w+ )*?(\w+)(?: final)?(?: : [^;{]*)? \{", re.MULTILINE)
 STATEMENT = ast.Assign | ast.AnnAssign | ast.Expr | ast.For  # that defines names without `def` or `class`
 DEFINITION = ast.FunctionDef | ast.ClassDef | STATEMENT
