@@ -37,7 +37,7 @@ class Conversation:
 
     >>> talk = Conversation("(climb) every day she")
     >>> "".join(talk.step()["token"]["text"] for _ in range(6))
-    ' climbs.\\n'
+    ' climbs.'
 
     Attributes:
         tokens: those that the model has read or will read next. The first one is the tokenizer's `end`, as in training.
@@ -260,7 +260,7 @@ def unknown(text: str) -> dict[str, str]:
     verbal = [word for before, word in pairwise(words) if word in new and before in _subjects()]
     inflected = [word for word in new if re.search(_INFLECTED[language], word)]
     word = next(iter([*verbal, *inflected, *new]), "")
-    nearest = difflib.get_close_matches(word, _forms(language), 1)
+    nearest = difflib.get_close_matches(word, _forms(language), 1, cutoff=0.75)
     return {"word": word, "nearest": next(iter(nearest), "")}
 
 

@@ -377,7 +377,8 @@ def _ways(page: str, phase: Phase, needs: list[str], others: list[Phase]) -> str
     said += (
         [f"{words('lab') if len(labs) == 1 else words('labs')} {', '.join(labs)}\N{NO-BREAK SPACE}→"] if labs else []
     )
-    if labs and not page.rstrip().rpartition("\n\n")[2].startswith("- "):
+    listed = page.rstrip().rpartition("\n\n")[2].startswith("- ")
+    if labs and not listed and not phase.reading.parts:
         page = f"{page.rstrip().removesuffix('.')}: {', '.join(labs)}.\n"
     title = TITLE.search(page)
     place = title.end() if title else 0

@@ -149,7 +149,7 @@ def test_a_text_in_own_words_is_read_as_a_sentence_that_the_model_knows(text, re
     ("text", "word", "nearest"),
     [
         ("yesterday the mailman wlaked to the city", "wlaked", "walked"),
-        ("they are vlogging", "vlogging", "voting"),
+        ("they are vlogging", "vlogging", ""),
         ("ella googleó ayer", "googleó", "golpeó"),
         ("x" * 500, "x" * 500, ""),
         ("she is", "", ""),
