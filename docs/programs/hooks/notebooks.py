@@ -238,7 +238,10 @@ def on_config(config: MkDocsConfig) -> None:
     course = next(entry[words("Course")] for entry in config.nav if words("Course") in entry)
     course[:] = [entry for entry in course if words("Phases") not in entry]  # there already when `serve` builds again
     if config.extra["phases"]:
-        course.insert(1, {words("Phases"): [{phase.label: phase.entries()} for phase in config.extra["phases"]]})
+        after_paths = 1 + next(i for i, entry in enumerate(course) if "paths.md" in entry.values())
+        course.insert(
+            after_paths, {words("Phases"): [{phase.label: phase.entries()} for phase in config.extra["phases"]]}
+        )
     config.watch += [str(root / folder) for folder in ("phases", "labs") if (root / folder).exists()]
 
 
