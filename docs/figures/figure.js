@@ -1,5 +1,4 @@
-// The frame of a moving figure. A figure is a state, a picture of it, controls that make the next state, and a sentence that says
-// what is seen:
+// The frame of a moving figure: a state, a picture of it, controls that make the next state, and a sentence on it.
 //
 //   figure("strides", {
 //     start: (data, dataset) => state, // of the figure's dataset, too
@@ -13,10 +12,9 @@
 //     numbers: (state, data) => ({ key: text }), // for `<b data-strides="key">` in the page
 //   });
 //
-// A state is never changed: `set(next)` shows another one. A node is made by `h(tag, attributes, ...children)`; nodes with the
-// same `key` are one element, so a style sheet can move it. `press` makes any node a button, and `off` one that does nothing
-// now, and keeps the focus. A part of the picture smaller than a finger has `onclick`, and a control does the
-// same. A figure that plays has `player`'s controls. The picture is narrow where the wide one does not fit.
+// `set(next)` shows another state. `h(tag, attributes, ...children)` makes a node; nodes with the same `key` are one element, so a
+// style sheet can move it. `press` makes a node a button, and `off` one that does nothing now. A part smaller than a finger has
+// `onclick`, and a control does the same. The picture is narrow where the wide one does not fit.
 
 const h = (tag, attributes = {}, ...children) => ({ tag, attributes, children: children.flat().filter((each) => each != null) });
 
@@ -30,7 +28,7 @@ const slider = (label, least, most, value, choose) =>
     h("input", { type: "range", min: least, max: most, value, oninput: (event) => choose(+event.target.value) }));
 const keyed = (key, node) => ({ ...node, attributes: { ...node.attributes, key } });
 
-// Play or pause, step, back, and a slider, for the steps from `first` to `last`. It plays from 0 on. `go(step, playing)` shows one.
+// Play or pause, step, back, and a slider, for the steps from `first` to `last`.
 function player({ at, first = 0, last, playing, play = words("play"), scrub = words("steps:") }, go) {
   const running = playing && at < last;
   return [
@@ -156,15 +154,19 @@ const figure = (() => {
 
     function set(state) {
       clearTimeout(writing);
-      if (!show(state)) writing = setTimeout(keep, 300); // a browser refuses too many in a row
+      if (!show(state)) writing = setTimeout(keep, 300); // a browser refuses too many
     }
 
     const reveal = () => place.scrollIntoView({ block: "nearest" });
 
+    const news = new MutationObserver(() => {}); // of the picture
+    news.observe(svg.lastChild, { subtree: true, attributes: true, childList: true, characterData: true });
+
     function touch(next) {
       const rests = !waiting;
+      news.takeRecords();
       set(touched(next, shown));
-      if (rests && waiting && narrow) reveal(); // at play
+      narrow && rests && waiting ? reveal() : follow(news.takeRecords(), panel);
     }
 
     function fit() {
@@ -191,7 +193,7 @@ const figure = (() => {
     new ResizeObserver(fit).observe(place);
   }
 
-  // The site writes the section that is read into the address, but never over a state: it is there for a reload.
+  // The site writes the section that is read into the address, but never over a state.
   const { replaceState } = history, isState = ({ hash }) => /^#\w+=/.test(hash), page = ({ pathname, search }) => pathname + search;
   history.replaceState = function (state, title, url = location.href) {
     const next = new URL(url, location.href);

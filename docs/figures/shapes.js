@@ -47,3 +47,15 @@ const fields = (list) => ({
       return { ...state, [field]: chosen(values, word) };
     }, first),
 });
+
+// What a press has changed comes into sight: below the controls, or on a phone, between the page's header and the controls at the foot
+// of the screen. If there is not enough room, its top does. On a phone, the other controls are below the picture: while they are used,
+// nothing scrolls.
+function follow(changes, panel) {
+  const nodes = changes.flatMap(({ type, target, addedNodes }) => (type === "childList" ? [...addedNodes] : target.closest ? target : target.parentNode));
+  const boxes = nodes.map((node) => node?.getBoundingClientRect?.()).filter((box) => box?.height), bar = panel.getBoundingClientRect();
+  if (!boxes.length || (!bar.height && panel.lastChild.matches(":hover, :focus-within"))) return;
+  const above = Math.min(...boxes.map(({ top }) => top)) - (bar.height ? bar.bottom : 56);
+  const below = bar.height ? 0 : Math.max(...boxes.map(({ bottom }) => bottom)) - panel.firstChild.getBoundingClientRect().top + 8;
+  scrollBy(0, Math.min(below > above ? 0 : Math.max(below, 0), above));
+}

@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 from pathlib import Path
 
 import pytest
@@ -140,6 +141,19 @@ def test_the_controls_of_a_high_figure_stay_in_sight(page, opened, width):
         page.evaluate("(block) => document.querySelector('.moving svg').scrollIntoView({ block })", where)
         first = page.locator(".moving .main button").first.bounding_box()
         assert 0 <= first["y"] <= 600 - first["height"], where
+
+
+@pytest.mark.parametrize("width", [390, 1024])
+def test_what_a_press_changes_comes_into_sight(page, opened, width):
+    page.set_viewport_size({"width": width, "height": 600})
+    opened("guards")
+    page.add_style_tag(content=SITE + " body { padding-bottom: 600px }")
+    page.locator(".moving text", has_text="its bytecode").evaluate("text => text.scrollIntoView()")
+    page.evaluate("scrollBy(0, 80)")
+    called = page.locator(".moving text", has_text=re.compile("^(called|next call): "))
+    assert called.bounding_box()["y"] < 0
+    page.get_by_role("button", name="n = 9", exact=True).evaluate("button => button.click()")
+    assert called.text_content() == "next call: n = 9" and called.bounding_box()["y"] > 50
 
 
 @pytest.mark.sweep
