@@ -5,8 +5,6 @@
 
 {
   const IDLE = 120, STEP = 5; // seconds
-  const SIZE = [1200, 630];
-  const COLOURS = { default: ["#ffffff", "#1c1e21", "#5c6470", "#1a7f37", "#b0430a"], slate: ["#1e2129", "#e6e9ee", "#a3abb8", "#4ac26b", "#ffab70"] };
 
   const checks = cells.filter(({ kind, points }) => kind === "check" && points);
   const sum = (found) => found.reduce((total, { points }) => total + points, 0);
@@ -37,66 +35,9 @@
     return minutes < 60 ? words("{} min", minutes) : words("{0} h {1} min", Math.floor(minutes / 60), minutes % 60);
   }
 
-  // The picture ----------------------------------------------------------------------------------------------------
-
-  const svg = (tag, given, ...inside) => {
-    const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
-    for (const [name, value] of Object.entries(given)) element.setAttribute(name, value);
-    element.append(...inside);
-    return element;
-  };
-
-  // A picture in the colours and the fonts of the page. All of it is in the file that is saved.
   function drawn({ points }) {
-    const [ground, ink, faint, green, flame] = COLOURS[document.body.dataset.mdColorScheme] ?? COLOURS.default;
-    const [width, height] = SIZE, style = getComputedStyle(document.body);
-    const plain = style.getPropertyValue("--md-text-font-family"), mono = style.getPropertyValue("--md-code-font-family");
-    const measure = document.createElement("canvas").getContext("2d");
-    const text = (x, y, size, said, { fill = ink, font = plain, weight = 400, room = width - 2 * 72 } = {}) => {
-      measure.font = `${weight} ${size}px ${font}`;
-      const fits = Math.min(size, (size * room) / measure.measureText(said).width);
-      return svg("text", { x, y, fill, "font-size": fits.toFixed(1), "font-family": font, "font-weight": weight }, said);
-    };
-    const names = pieces.map(nameOf);
-    const columns = names.length > 18 ? 3 : 2, rows = Math.ceil(names.length / columns);
-    const step = Math.min(42, 250 / rows), room = (width - 2 * 72) / columns, size = Math.min(25, 0.72 * step);
-    const ticks = names.flatMap((name, index) => {
-      const x = 72 + Math.floor(index / rows) * room, y = 276 + (index % rows) * step;
-      return [text(x, y, size, "✓", { fill: green, weight: 700 }), text(x + 1.4 * size, y, size, name, { font: mono, room: room - 3 * size })];
-    });
     const worth = points < reach ? words("{0} of {1} points that a page can give", points, reach) : words("{} points: every check that runs in a page", points);
-    const judged = words("my code, judged by torch {}", page.torch);
-    const how = words("compared in my own browser with recorded answers of torch");
-    const address = document.querySelector("link[rel=canonical]")?.href.replace(/^https?:\/\//, "").replace(/phases\/.*/, "") ?? "";
-    const icon = page.icon.map(([d, fill]) => svg("path", { d, fill, transform: "translate(72 50) scale(1.5)" }));
-    const alt = `${page.title}. ${worth}: ${names.join(", ")}. ${judged}, ${how}.`;
-    return svg(
-      "svg",
-      { xmlns: "http://www.w3.org/2000/svg", viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": alt },
-      svg("title", {}, page.title),
-      svg("rect", { width, height, fill: ground }),
-      svg("rect", { y: height - 10, width, height: 10, fill: flame }),
-      ...icon,
-      text(130, 90, 34, "Rushlight", { fill: faint, weight: 600 }),
-      text(72, 172, 60, page.title, { weight: 700 }),
-      text(72, 222, 30, worth, { fill: green, weight: 600 }),
-      ...ticks,
-      text(72, 558, 34, judged, { fill: flame, weight: 700 }),
-      text(72, 594, 22, [how, address].filter(Boolean).join(" · "), { fill: faint }),
-    );
-  }
-
-  const source = (picture) => new XMLSerializer().serializeToString(picture);
-  const file = (kind) => `rushlight-${page.lab}.${kind}`;
-
-  async function savePng(picture) {
-    const image = new Image();
-    image.src = `data:image/svg+xml,${encodeURIComponent(source(picture))}`;
-    await image.decode();
-    const [width, height] = SIZE.map((each) => 2 * each);
-    const canvas = make("canvas", { width, height });
-    canvas.getContext("2d").drawImage(image, 0, 0, width, height);
-    canvas.toBlob((blob) => save(blob, file("png")), "image/png");
+    return picture.drawn({ title: page.title, worth, names: pieces.map(nameOf), isCode: true, torch: page.torch, icon: page.icon });
   }
 
   // What the page shows --------------------------------------------------------------------------------------------
@@ -142,10 +83,6 @@
   }
 
   function show(finished) {
-    let picture = drawn(finished);
-    const button = (text, click) => make("button", { text, type: "button", click });
-    const saveSvg = () => save(new Blob([source(picture)], { type: "image/svg+xml" }), file("svg"));
-    const buttons = [button(words("Save SVG"), saveSvg), button(words("Save PNG"), () => savePng(picture))];
     const after = following()?.before ?? following(); // the reading before the next lab, unless a path leads to the lab
     const next = after && make("p", {}, make("a", { class: "md-button md-button--primary", href: after.link, text: after.said }));
     section = make(
@@ -153,15 +90,9 @@
       { id: "finished", class: "end", tabindex: -1, "aria-label": words("The end of the lab") },
       make("p", { class: "title", text: words("{}: finished", page.title) }),
       ...lines(finished),
-      make("figure", {}, picture),
-      make("div", { class: "buttons" }, ...buttons),
+      ...picture.shown(() => drawn(finished), `rushlight-${page.lab}`),
       next ?? "",
     );
-    new MutationObserver(() => {
-      const other = drawn(finished);
-      picture.replaceWith(other);
-      picture = other;
-    }).observe(document.body, { attributeFilter: ["data-md-color-scheme"] });
   }
 
   // The end is below the last cell. Without `finished` there is none.
@@ -189,13 +120,6 @@
     const link = make("a", { href: "#finished", text: words("{}: finished", page.title) });
     cell.outputs.append(make("p", { class: "title" }, link));
     return true;
-  }
-
-  // On a path, the page's own last link leads where the end of the lab does.
-  const footer = document.querySelector(".md-footer__link--next"), { link, title, said } = following() ?? {};
-  if (footer && title) {
-    Object.assign(footer, { href: link, ariaLabel: said });
-    footer.querySelector(".md-ellipsis").textContent = title;
   }
 
   addEventListener("rushlight:pressed", () => time.begin());

@@ -636,19 +636,8 @@ async function press(cell) {
 // Whether a check decides about an answer that is not the reader's. A milestone decides about all pieces.
 const isLent = ({ exercise }) => (exercise ? [exercise] : cells).some(({ lent }) => lent !== undefined);
 
-// The lab after this one: on the reader's path (`paths.js`), or in the course. A path ends on its own page.
-function following() {
-  try {
-    const { title, page: end, labs } = JSON.parse(localStorage.getItem("rushlight/path"));
-    const here = location.href.split(/[?#]/)[0];
-    const place = labs.findIndex(([, address]) => here.endsWith(`/${address}`));
-    if (place < 0) return page.after;
-    const [text, address] = labs[place + 1] ?? [title, end];
-    return { link: here.slice(0, -labs[place][1].length) + address, number: text.split(" ")[0], said: words("Next: {}", text), title: text };
-  } catch {
-    return page.after; // no path, or a browser that keeps nothing
-  }
-}
+// What comes after this lab: on the reader's path (`paths.js`), or in the course.
+const following = () => afterOnPath() ?? page.after;
 
 // Keep for home which exercise is next: the first that has not passed, or after the last one the next lab.
 function remember() {
@@ -656,9 +645,9 @@ function remember() {
   const isLeft = (exercise) => cells.some((cell) => cell.exercise === exercise && !cell.lacks && !isDone(cell));
   const next = exercises.findIndex(isLeft);
   const after = following();
-  const [href, lab] = next < 0 && after ? [after.link, after.number] : [`#${exercises[next]?.block.id ?? ""}`, page.number];
+  const { link: href, number: lab, title } = next < 0 && after ? after : { link: `#${exercises[next]?.block.id ?? ""}`, number: page.number };
   try {
-    localStorage.setItem("rushlight/last", JSON.stringify({ href: new URL(href, location.href).href, lab, exercise: next + 1 }));
+    localStorage.setItem("rushlight/last", JSON.stringify({ href: new URL(href, location.href).href, lab, title, exercise: next + 1 }));
   } catch {
     // the bar says it
   }

@@ -1,4 +1,5 @@
 // A path through the course in the list of pages: the reader chooses it on the page of the paths, and this browser keeps it.
+let afterOnPath; // what the path of the reader has after this page, or null. The path ends on its own page.
 {
   const KEY = "rushlight/path";
   const NARROW = matchMedia("(max-width: 76.1875em)"); // where the theme has a drawer
@@ -59,13 +60,28 @@
     }
   }
 
-  const standing = (link) => {
+  afterOnPath = () => {
+    const { title, page, labs } = stored() ?? { labs: [] }, here = location.href.split(/[?#]/)[0];
+    const place = labs.findIndex(([, address]) => here === new URL(address, root).href.split("#")[0]);
+    if (place < 0) return null;
+    const [text, address] = labs[place + 1] ?? [title, page], number = text.match(/^\d\d\w?\b/)?.[0];
+    const said = labs[place + 1] ? words("Next: {}", text) : words("The end of the path: {}", title);
+    return { link: new URL(address, root).href, number, said, title: text };
+  };
+
+  const keptOf = (key) => {
     try {
-      const { finished, points, of } = JSON.parse(localStorage.getItem(`rushlight/${link.pathname.match(/(\w+)\.html$/)[1]}`));
-      return { isDone: finished || points === of, isBegun: points > 0 };
+      return JSON.parse(localStorage.getItem(`rushlight/${key}`)) ?? {};
     } catch {
       return {}; // not begun, or a browser that keeps nothing
     }
+  };
+
+  // A lab is done with all of its points, and a section of a reading when it was read.
+  const standing = (link) => {
+    const [, reading, name] = link.pathname.match(/(\w+\/(\w+))\.html$/), { sections, finished, points, of } = keptOf(link.hash ? `read ${reading}` : name);
+    if (link.hash) return { isDone: Boolean(sections?.includes(decodeURIComponent(link.hash.slice(1)))) };
+    return { isDone: Boolean(finished || (of && points === of)), isBegun: points > 0 };
   };
   const isDone = (link) => standing(link).isDone;
 
@@ -73,13 +89,17 @@
     const below = (link) => link.href.slice(root.length);
     const page = `${location.href.split("#")[0].slice(root.length)}#${table.dataset.path}`;
     const links = [...table.querySelectorAll("td:first-child a")];
+    const named = (link) => {
+      if (!link.hash) return link.textContent.split(" ")[0];
+      const [, number] = link.pathname.match(/reading_(\d\d\w)\.html$/) ?? link.pathname.match(/phases\/(\d\d)/);
+      return words("Reading {}", number);
+    };
     const labs = []; // each after the readings that its row names
     for (const row of table.querySelectorAll("tbody tr")) {
       const lab = row.querySelector("td:first-child a");
       for (const link of lab ? row.querySelectorAll("td:nth-child(2) a") : []) {
         const page = (address) => address.split("#")[0];
-        const [, number] = link.pathname.match(/reading_(\d\d\w)\.html$/) ?? link.pathname.match(/phases\/(\d\d)/);
-        if (!labs.some(([, address]) => page(address) === page(below(link)))) labs.push([words("Reading {}", number), below(link)]);
+        if (!labs.some(([, address]) => page(address) === page(below(link)))) labs.push([named(link), below(link)]);
       }
       if (lab) labs.push([lab.firstChild.textContent, below(lab)]);
     }
@@ -87,17 +107,28 @@
     const button = Object.assign(make("button", ""), { type: "button" });
     button.dataset.choose = page;
     button.addEventListener("click", () => choose(stored()?.page === page ? null : { title, page, labs }));
-    const next = links.find((link) => !isDone(link)), number = (link) => link.textContent.split(" ")[0];
-    const isNew = next === links[0] && !standing(next).isBegun;
-    const said = isNew ? words("Start with {}", number(next)) : next ? words("Go on with {}", number(next)) : words("All labs of this path are finished");
+    // A lab that is begun no longer needs what is read before it.
+    const lab = links.find((link) => !isDone(link));
+    const before = lab && !standing(lab).isBegun ? [...lab.closest("tr").querySelectorAll("td:nth-child(2) a")] : [];
+    const next = before.find((link) => !isDone(link)) ?? lab;
+    const isNew = ![...table.querySelectorAll("td a")].some((link) => isDone(link) || standing(link).isBegun);
+    const said = isNew ? words("Start with {}", named(next)) : next ? words("Go on with {}", named(next)) : words("All labs of this path are finished");
     const start = next ? Object.assign(make("a", "md-button md-button--primary", said), { href: next.href }) : make("b", "", said);
     start.addEventListener("click", () => next && choose({ title, page, labs }));
-    const done = links.filter(isDone).length;
-    const far = done ? [" ", make("small", "", words("{0} of {1} labs finished", done, links.length))] : [];
+    const done = links.filter(isDone), left = links.reduce((sum, link) => sum + !isDone(link) * link.closest("tr").querySelector("[data-hours]").dataset.hours, 0);
+    table.dataset.left = left; // hours
+    const far = done.length ? [" ", make("small", "", words("{0} of {1} labs finished", done.length, links.length))] : [];
     const fold = Object.assign(make("button", "fold", words("Labs and readings")), { type: "button", ariaExpanded: false }); // on a phone
     fold.addEventListener("click", () => (fold.ariaExpanded = table.classList.toggle("open")));
     table.querySelector(".buttons").append(start, " ", fold, " ", button, ...far);
   }
 
   show();
+
+  // The page's own last link leads along the path, too.
+  const footer = document.querySelector(".md-footer__link--next"), next = afterOnPath();
+  if (footer && next) {
+    Object.assign(footer, { href: next.link, ariaLabel: next.said });
+    footer.querySelector(".md-ellipsis").textContent = next.title;
+  }
 }

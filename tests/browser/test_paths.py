@@ -18,7 +18,7 @@ def test_a_chosen_path_is_in_the_list_of_pages_until_it_is_taken_away(page, fold
     page.keyboard.press("Enter")
     assert page.evaluate("localStorage.getItem('rushlight/path')") is None
     page.evaluate("localStorage.setItem('rushlight/01a_views', JSON.stringify({points: 3, of: 32}))")
-    assert page.get_by_role("link", name="Start with 01a").count() == 2
+    assert page.get_by_role("link", name="Start with Reading").count() == 4
     page.reload()
     page.get_by_role("link", name="Go on with 01a").first.click()
     page.wait_for_url("**/phases/01_strided/01a_views.html")
@@ -67,3 +67,47 @@ def test_what_is_no_path_in_the_storage_changes_nothing(page, folder, problems, 
     page.reload()
     assert page.locator(".on-path a").count() == 0 and page.locator(".on-path b").count() == 0
     page.evaluate("localStorage.removeItem('rushlight/path')")
+
+
+KEEP = """([finished, read]) => {
+    localStorage.clear();
+    const path = document.querySelector("[data-path=compiler]"), nameOf = ({ pathname }) => pathname.match(/(\\w+)\\.html$/)[1];
+    const links = [...path.querySelectorAll("td:first-child a")];
+    const done = { points: 30, of: 30, finished: true };
+    for (const place of finished) localStorage.setItem(`rushlight/${nameOf(links.at(place))}`, JSON.stringify(done));
+    const sections = [...links[0].closest("tr").querySelectorAll("td:nth-child(2) a")];
+    for (const { pathname, hash } of sections.slice(0, read)) {
+        const key = `rushlight/read ${pathname.match(/(\\w+\\/\\w+)\\.html$/)[1]}`;
+        const { sections = [] } = JSON.parse(localStorage[key] ?? "{}");
+        localStorage[key] = JSON.stringify({ sections: [...sections, hash.slice(1)] });
+    }
+    return [links.length, sections.length];
+}"""
+
+
+def test_a_path_goes_on_with_what_is_not_done_in_its_order_and_at_its_end_leads_to_the_nearest_other_path(
+    page, folder, problems
+):
+    page.goto(f"{folder.as_uri()}/paths.html")
+    start = page.locator("[data-path=compiler] .md-button").first
+
+    def said(finished, read):
+        counts = page.evaluate(KEEP, [finished, read])
+        page.reload()
+        return start.inner_text(), counts
+
+    first, (labs, sections) = said([], 0)
+    assert first == "Start with Reading 00" and sections > 1
+    assert said([], 1)[0] == "Go on with Reading 01"
+    assert said([], sections)[0] == "Go on with 01a"
+    assert said([-1], 0)[0] == "Go on with Reading 00"
+    assert said([0, 1], 0)[0] == "Go on with Reading 07a"
+    assert not page.locator(".path .end").count()
+    assert said([*range(labs)], 0)[0] == "Next path: A contributor to PyTorch, about 10.5 hours left"
+    end = page.locator("[data-path=compiler] .end")
+    assert f"{30 * labs} of {30 * labs} points" in end.inner_text() and "--record compiler.html" in end.inner_text()
+    assert "01a" in end.get_by_role("img").get_attribute("aria-label")
+    assert page.get_by_text("You have built this: a function of Python").is_visible()
+    start.click()
+    assert page.url.endswith("paths.html#contributor")
+    page.evaluate("localStorage.clear()")

@@ -52,8 +52,13 @@ def compared(markdown: str) -> str:
 
 def hours(path: str) -> str:
     """The hours of a path, which are the sum of its rows as they say them."""
-    halves = sum(int(minutes(number, sections) / 30 + 0.5) for number, sections in paths.sections_of(path).items())
+    halves = sum(halves_of(minutes(number, sections)) for number, sections in paths.sections_of(path).items())
     return f"{halves / 2:g} {words('hours')}"
+
+
+def halves_of(time: float) -> int:
+    """The half hours of a time in minutes."""
+    return int(time / 30 + 0.5)
 
 
 def linked(markdown: str, config: MkDocsConfig) -> str:
@@ -87,7 +92,8 @@ def table(path: str, config: MkDocsConfig) -> str:
         said = said or [words("nothing more")]
         title = f"[{number} {lab.subject}]({lab.page})" + f"<br><small>{after}</small>" * bool(after)
         time = minutes(number, sections)
-        lines.append(f"| {title} | {'<br>'.join(said)} | {spoken(time)} |")
+        shown = f'<span data-hours="{halves_of(time) / 2:g}">{spoken(time)}</span>'
+        lines.append(f"| {title} | {'<br>'.join(said)} | {shown} |")
     lines.append(f"| **{words('together')}** | | **{hours(path)}** |")
     count = words("{count} labs, about {time}").format(count=len(lines) - 3, time=hours(path))
     begins = f'<div class="path" data-path="{path}" markdown>\n\n<p class="buttons"></p>'

@@ -2,8 +2,9 @@
 
 A lab's page has its exercises as editors (`docs/browser/tab.js`), if what this needs could be had when the site was built: the
 parts that others have made (`docs.programs.browser.parts`), and torch's recorded answers to the lab's cases (`rushlight record`).
-`share.js` shows a verdict to others, and `end.js` is the end of the lab. A reading has the exercises that it names, folded. The
-page of the trained model (`docs/browser/talk.js`) shows a conversation that is recorded here, until the reader begins another.
+`share.js` shows a verdict to others, and `end.js` is the end of the lab, with a picture that `picture.js` draws. `path_end.js` is
+the end of a path. A reading has the exercises that it names, folded. The page of the trained model (`docs/browser/talk.js`) shows
+a conversation that is recorded here, until the reader begins another.
 """
 
 from __future__ import annotations
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("mkdocs.hooks.tab")
 
 PLACE = "browser"  # in the site
+PATHS = "paths.md"  # the page of the paths, which end with a picture, too
 TALK = "talk.md"  # a page on which the trained model completes a text
 MINIGPT = "12"  # the phase whose labs use the trained model
 RANKS = "09"  # the phase whose programs start processes, which a browser does not
@@ -231,6 +233,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     """A page whose cells run has a script, and what this needs to know of them."""
     if page.file.src_uri == TALK:
         return markdown + _script("talk", _about_talk(config), page, config)
+    if page.file.src_uri == PATHS and config.extra["browser"] and runs(HOME["lab"]):
+        return markdown + _script("path_end", _about_picture(HOME["lab"]), page, config, "picture", "path_end")
     if page.is_homepage:
         markdown = markdown.replace("<!-- verdict -->", _home_verdict())
     about = _about(page, config) if config.extra["browser"] else {}
@@ -243,7 +247,9 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     if "notebook" in about:
         here = HERE.format(ceil(config.extra["bytes"] / 1e6))
         markdown = for_page(markdown).replace(BAR, f"{here}\n\n{BAR}")
-    scripts = ["share", "tab", "end"] if "notebook" in about else ["share", "tab"] if "labs" in about else ["tab"]
+    scripts = (
+        ["share", "tab", "picture", "end"] if "notebook" in about else ["share", "tab"] if "labs" in about else ["tab"]
+    )
     return markdown + _script("tab", about, page, config, *scripts)
 
 
@@ -292,8 +298,7 @@ def _of_end(lab: Notebook, page: Page, config: MkDocsConfig) -> dict:
     about = {
         "number": number_of(name),
         "title": plain(lab.title),
-        "torch": practice.torch_of(name).rpartition(".")[0],
-        "icon": ICON_PATH.findall(ICON.read_text(encoding="utf-8")),
+        **_about_picture(name),
         "step": {stage: own for stage, called in _stages(config).items() if (own := _in_short(called, lab.exercises))},
     }
     if following:
@@ -306,6 +311,13 @@ def _of_end(lab: Notebook, page: Page, config: MkDocsConfig) -> dict:
             said = words("Next: {}").format(words("the reading of phase {}").format(phase.name[:2]))
             about["after"]["before"] = {"link": link, "said": said}
     return about
+
+
+def _about_picture(lab: str) -> dict:
+    return {
+        "torch": practice.torch_of(lab).rpartition(".")[0],
+        "icon": ICON_PATH.findall(ICON.read_text(encoding="utf-8")),
+    }
 
 
 def _to(source: str, page: Page, kind: str = ".html") -> str:
