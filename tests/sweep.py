@@ -6,6 +6,7 @@ pytest needs for a test are one test, which names each case that fails.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from inspect import Parameter, Signature, signature
 from itertools import product
 from typing import Any
 
@@ -30,20 +31,22 @@ def swept(*values, id: str | None = None):
 
 
 def in_one_test(test: Callable[..., None]) -> Callable[..., None]:
-    """Try the cases of a test, which `parametrize` gives, in one test. It names each case that fails."""
+    """Try the cases of a test, which `parametrize` gives, in one test. It names each case that fails. They share the fixtures."""
     marks = [mark for mark in test.pytestmark if mark.name == "parametrize"]
     choices = [[*_cases(*mark.args)] for mark in marks]
     cases = [dict(item for part in parts for item in part) for parts in product(*choices)]
+    fixtures = [each for name, each in signature(test).parameters.items() if not cases or name not in cases[0]]
 
-    def tried(seeded):
+    def tried(seeded, **given):
         def hold(case):
             seeded()
-            test(**case)
+            test(**case, **given)
 
         found = failures(hold, ((f"{number}: {case}", case) for number, case in enumerate(cases)))
         assert not found, "\n".join(map(": ".join, found.items()))
 
     tried.__name__, tried.__doc__, tried.place_as = test.__name__, test.__doc__, test
+    tried.__signature__ = Signature([*fixtures, Parameter("seeded", Parameter.KEYWORD_ONLY)])
     tried.pytestmark = [mark for mark in test.pytestmark if mark not in marks]
     return tried
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
-from sweep import sweep, swept
+from sweep import in_one_test, sweep, swept
 
 from autograder import translation
 
@@ -41,6 +41,7 @@ def test_the_data_of_a_figure_are_what_rushlight_and_torch_compute(build, name):
     )
 
 
+@in_one_test
 @pytest.mark.parametrize("name", [*SHARED, *NAMES])
 def test_a_script_is_at_most_10_kilobytes(name):
     assert (FIGURES / f"{name}.js").stat().st_size <= 10 * 1024

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import nbformat
 import pytest
 from mkdocs.utils.meta import get_data
+from sweep import in_one_test
 
 from autograder.engine.check import is_on_torch
 from autograder.model import Lab, lab_names
@@ -70,6 +71,7 @@ def test_a_description_says_the_aim_of_a_chapter_or_its_first_sentences(hooks):
     )
 
 
+@in_one_test
 @pytest.mark.parametrize("path", sorted(path for path in (ROOT / "docs").rglob("*.md")), ids=lambda path: path.stem)
 def test_the_front_matter_of_a_page_is_no_part_of_its_text(path):
     text, _ = get_data(path.read_text(encoding="utf-8"))

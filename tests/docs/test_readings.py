@@ -9,6 +9,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from sweep import in_one_test
 
 from rushlight.course.short_names import short_form
 
@@ -145,6 +146,7 @@ def problems(cells):
         yield from (f"no summary at its end: {title}" for title, end in ends if not SHORT.search(end))
 
 
+@in_one_test
 @pytest.mark.parametrize("path", READINGS, ids=lambda path: path.parent.name)
 def test_in_a_reading_the_idea_comes_first_and_the_reader_acts(path):
     assert [*problems(read(path))] == []

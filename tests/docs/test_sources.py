@@ -85,6 +85,7 @@ def test_the_list_of_files_that_are_elsewhere_has_no_more_than_are_named():
     assert [path for path in ELSEWHERE if not any(path.endswith(name) for name in named) or of_wheel(path)] == []
 
 
+@in_one_test
 @pytest.mark.parametrize(
     "page", [page for page in PAGES if page.name == "reading.md"], ids=lambda page: page.parent.name
 )

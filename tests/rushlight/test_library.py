@@ -2,6 +2,7 @@
 
 import pytest
 from both import agree
+from sweep import in_one_test
 
 import rushlight as rl
 
@@ -342,6 +343,7 @@ CALLS = [
 ]
 
 
+@in_one_test
 @pytest.mark.parametrize(("args", "kwargs"), CALLS)
 def test_a_kernel_in_python_receives_what_torch_would_give_it(args, kwargs):
     def call(xp):

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from sweep import in_one_test
 
 import rushlight
 
@@ -176,6 +177,7 @@ def test_the_framework_never_names_the_grader():
     assert not [name for name, path in MODULES.items() if "autograder" in path.read_text(encoding="utf-8")]
 
 
+@in_one_test
 @pytest.mark.parametrize("statement", STATEMENTS)
 def test_what_a_script_imports_from_torch_it_imports_from_rushlight_by_the_same_statement(statement):
     found, given = {}, {}

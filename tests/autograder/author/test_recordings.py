@@ -9,7 +9,7 @@ import sys
 from collections import Counter
 
 import pytest
-from sweep import failures
+from sweep import failures, in_one_test
 
 from autograder.course import READINGS
 
@@ -213,6 +213,7 @@ def check_events(program):
     _check_segments(program["segments"], live, pending, total)
 
 
+@in_one_test
 @pytest.mark.parametrize("program", BACKWARD, ids=lambda program: program["name"])
 def test_each_node_of_a_backward_pass_runs_once_on_a_stream_of_the_forward_pass(program):
     nodes, steps = program["nodes"], program["steps"]
@@ -226,6 +227,7 @@ def test_each_node_of_a_backward_pass_runs_once_on_a_stream_of_the_forward_pass(
         assert all(i < to for to, _ in node["edges"])
 
 
+@in_one_test
 @pytest.mark.parametrize("program", BACKWARD, ids=lambda program: program["name"])
 def test_each_event_of_a_backward_pass_is_recorded_once_and_another_stream_waits_for_it(program):
     recorded = {event: stream for kind, event, stream in (s for s in program["steps"] if s[0] == "record")}
@@ -269,6 +271,7 @@ def _without(pieces, first, last):
     return kept
 
 
+@in_one_test
 @pytest.mark.parametrize("module", TRITON["modules"], ids=lambda module: module["name"])
 def test_what_inductor_knew_about_its_kernels_stands_in_their_text(module):
     form = r"^(triton_\w+) = async_compile\.triton\('\w+', '{3}(.*?)^'{3}"
@@ -308,6 +311,7 @@ def test_the_traces_say_that_the_times_of_the_device_are_modelled():
     assert {"cpu_op", "user_annotation", "cuda_runtime", *ON_DEVICE, "ac2g", "fwdbwd", "cuda_sync"} <= kinds
 
 
+@in_one_test
 @pytest.mark.parametrize("program", TRACES["programs"], ids=lambda program: program["name"])
 def test_each_kernel_of_a_trace_has_one_launch_in_the_operator_that_it_names(program):
     timed = [event for event in program["trace"]["traceEvents"] if event["ph"] == "X"]
@@ -333,6 +337,7 @@ def _is_within(inner, outer):
     return outer["ts"] <= inner["ts"] and inner["ts"] + inner["dur"] <= outer["ts"] + outer["dur"]
 
 
+@in_one_test
 @pytest.mark.parametrize("program", TRACES["programs"], ids=lambda program: program["name"])
 def test_each_row_of_a_device_has_the_time_of_its_events_in_the_trace(program):
     microseconds = Counter()

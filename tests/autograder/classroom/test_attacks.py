@@ -9,7 +9,7 @@ from pathlib import Path
 import attacks
 import nbformat
 import pytest
-from sweep import swept
+from sweep import in_one_test, swept
 
 from autograder import model
 from autograder.classroom import grade as grading
@@ -159,6 +159,7 @@ def test_a_lab_solved_from_the_last_exercise_to_the_first_is_right_as_well(judge
     assert {verdict.outcome for verdict in verdicts.values()} == {PASSED}
 
 
+@in_one_test
 @pytest.mark.parametrize(
     "forged",
     [

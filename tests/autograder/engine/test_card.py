@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 import torch
+from sweep import in_one_test
 
 from autograder.checks.cases import tensor
 from autograder.engine import card as cards
@@ -52,6 +53,7 @@ def failed(**more):
     return Verdict(**vars(FAILED) | more)
 
 
+@in_one_test
 @pytest.mark.parametrize("outcome", [PASSED, DISAGREED, NOT_ATTEMPTED, UNSTABLE, DIED])
 @pytest.mark.parametrize("text", ["1", HOSTILE, HOSTILE * 100])
 def test_a_card_is_made_of_tags_that_notebooks_keep_whatever_its_texts_are(outcome, text):
@@ -119,6 +121,7 @@ def test_a_program_shows_the_call_and_not_the_helper_that_repeats_it():
         assert shown[f"aten.strided.{name}"].endswith(f"\n    return {call}")
 
 
+@in_one_test
 @pytest.mark.parametrize("seed", range(40))
 def test_a_tensor_of_a_case_is_shown_as_calls_that_make_it(seed):
     draw = random.Random(seed)

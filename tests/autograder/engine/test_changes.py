@@ -6,7 +6,7 @@ import itertools
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from sweep import sweep
+from sweep import in_one_test, sweep
 
 from autograder.engine import changes
 from autograder.engine.changes import NotApplicable, diff, find_case, patched
@@ -52,6 +52,7 @@ def test_the_hunks_of_a_patch_are_applied_where_they_belong():
     )
 
 
+@in_one_test
 @pytest.mark.parametrize(
     "patch, why",
     {
@@ -86,6 +87,7 @@ def test_a_patch_is_no_longer_than_it_may_be():
 # Cases ---------------------------------------------------------------------------------------------------------------
 
 
+@in_one_test
 @pytest.mark.parametrize("number", NUMBERS)
 def test_the_texts_of_a_case_say_what_a_student_needs_and_no_more(number):
     case = find_case(number)

@@ -3,6 +3,7 @@ import math
 
 import numpy as np
 import pytest
+from sweep import in_one_test
 
 from autograder.engine.observe import (
     MAX_BYTES,
@@ -231,6 +232,7 @@ def test_a_dict_whose_keys_read_alike_can_be_sent_and_is_no_dict():
     assert difference(observed, {"dict": [["1", "b"]]})
 
 
+@in_one_test
 @pytest.mark.parametrize(
     "forged",
     [
@@ -259,6 +261,7 @@ def test_an_exception_beside_a_result_takes_no_part_in_the_comparison(result):
         assert difference(with_raised(result, RAISED), other) == difference(result, other)
 
 
+@in_one_test
 @pytest.mark.parametrize(
     "raised",
     [
@@ -320,6 +323,7 @@ def entries(**items):
     return {"dict": [[key, item] for key, item in items.items()]}
 
 
+@in_one_test
 @pytest.mark.parametrize(
     ("mine", "theirs", "parts"),
     [

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from hidden_texts import verdicts_on
-from sweep import sweep
+from sweep import in_one_test, sweep
 
 from autograder.checks.cases import PARTS
 from autograder.engine import practice
@@ -54,6 +54,7 @@ def points(judge, given, exercise=EXERCISE):
 # The draw ------------------------------------------------------------------------------------------------------------
 
 
+@in_one_test
 @pytest.mark.parametrize("exercise", PREDICTIONS)
 def test_a_students_programs_are_different_and_of_all_kinds_in_turn(exercise):
     prediction = name_of(exercise)

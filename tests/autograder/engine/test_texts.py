@@ -4,6 +4,7 @@ from importlib import import_module
 
 import nbformat
 import pytest
+from sweep import in_one_test
 
 from autograder.checks.shared_14 import foreign
 from autograder.engine import limits, run
@@ -63,6 +64,7 @@ def _reference():
     return loops.add_source()
 
 
+@in_one_test
 @pytest.mark.parametrize(
     "text",
     [

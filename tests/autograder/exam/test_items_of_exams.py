@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from sweep import sweep
+from sweep import in_one_test, sweep
 
 from autograder.classroom import walk
 from autograder.cli import exam as cli_exam
@@ -298,6 +298,7 @@ def test_a_student_s_function_that_another_cell_shows_too_is_not_searched(materi
     assert drawing.may_show({"select"}, True) and not drawing.may_show({"select", "helper"}, True)
 
 
+@in_one_test
 @pytest.mark.parametrize(
     ("line", "is_seen"),
     [
@@ -396,6 +397,7 @@ def test_one_letter_too_many_or_too_few_leaves_a_third(lettered):
         assert mark(lettered, {"1.letters": " ".join(letters)}).earned == {"1.letters": points}
 
 
+@in_one_test
 @pytest.mark.parametrize(
     ("text", "share"),
     [

@@ -1,7 +1,7 @@
 """Values as somebody writes them: every value of a case can be written and read, and nothing in a text runs."""
 
 import pytest
-from sweep import sweep
+from sweep import in_one_test, sweep
 
 from autograder.engine.observe import error_tree
 from autograder.exam.trials import Cases, checks_of
@@ -35,6 +35,7 @@ def test_other_ways_to_write_a_value(text, value):
     assert read_value(text) == value
 
 
+@in_one_test
 @pytest.mark.parametrize(
     ("text", "like", "value"),
     [
@@ -61,6 +62,7 @@ def test_a_tensor_is_its_sizes_and_what_is_unusual():
         assert read_value(text) == {"tensor": spec}
 
 
+@in_one_test
 @pytest.mark.parametrize(
     "text",
     [

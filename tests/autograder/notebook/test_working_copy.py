@@ -4,7 +4,7 @@ import hashlib
 import os
 
 import pytest
-from sweep import sweep
+from sweep import in_one_test, sweep
 
 import rushlight as rl
 from autograder.cli import main
@@ -158,6 +158,7 @@ def mend_1():
 '''
 
 
+@in_one_test
 @pytest.mark.parametrize("patch", ["-a\n+b\n", 'a """ b\n', "''' \"\"\"\n", "a \\N{DASH} \\x\n", ""])
 @pytest.mark.parametrize("cell", [CELL, with_patch(CELL, "an old one\n"), CELL.partition("    # YOUR")[0]])
 def test_a_patch_becomes_the_body_of_the_function_in_its_cell(cell, patch):

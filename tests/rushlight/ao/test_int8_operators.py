@@ -11,6 +11,7 @@ import zipfile
 import numpy as np
 import pytest
 import torch
+from sweep import in_one_test
 
 import rushlight as rl
 import rushlight.ao.quantization as rq
@@ -340,6 +341,7 @@ META = {
 }
 
 
+@in_one_test
 @pytest.mark.parametrize("case", META)
 def test_the_fake_kernels_of_the_reference_form_give_torchs_sizes_and_dtypes(case):
     with warnings.catch_warnings():

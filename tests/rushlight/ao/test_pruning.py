@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 import torch.ao.pruning
+from sweep import in_one_test
 
 import rushlight as rl
 
@@ -26,6 +27,7 @@ def masks(models):
     return [model[0].parametrizations.weight[0].mask.numpy().astype(bool) for model in models]
 
 
+@in_one_test
 @pytest.mark.parametrize("norm", [1, 2, None])
 @pytest.mark.parametrize(
     "options",

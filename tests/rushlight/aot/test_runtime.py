@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sweep import in_one_test
 
 import rushlight as rl
 import rushlight.nn.functional as F
@@ -48,6 +49,7 @@ PROGRAMS = {
 }  # fmt: skip
 
 
+@in_one_test
 @pytest.mark.parametrize("decompositions", [None, aot.core_aten_decompositions()], ids=["as it is", "decomposed"])
 @pytest.mark.parametrize("keep", [False, True])
 @pytest.mark.parametrize("name", PROGRAMS)

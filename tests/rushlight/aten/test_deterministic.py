@@ -3,6 +3,7 @@
 import pytest
 import torch.utils.deterministic
 from both import agree, written
+from sweep import in_one_test
 
 import rushlight.utils.deterministic
 
@@ -36,6 +37,7 @@ def test_the_setting_is_a_property_of_the_module(fill):
             framework.use_deterministic_algorithms(False)
 
 
+@in_one_test
 @pytest.mark.parametrize("text", PROGRAMS)
 def test_new_memory_is_filled_as_in_torch(text):
     def program(xp):

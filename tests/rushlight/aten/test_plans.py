@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from both import agree
+from sweep import in_one_test
 
 import rushlight as rl
 from rushlight.aten import structured
@@ -37,6 +38,7 @@ PROGRAMS = {
 }
 
 
+@in_one_test
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_the_first_call_and_the_next_give_what_torch_gives(name):
     agree(lambda xp: twice(xp, PROGRAMS[name], xp.arange(12.0).view(3, 4)))

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 from both import FRAMEWORKS, agree
+from sweep import in_one_test
 from torch.testing import assert_close
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -85,6 +86,7 @@ def seen(xp, program, x):
     return values, rest
 
 
+@in_one_test
 @pytest.mark.parametrize("grad", [False, True])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_results_are_torchs(name, grad):
@@ -97,6 +99,7 @@ def test_results_are_torchs(name, grad):
     assert layout == wanted
 
 
+@in_one_test
 @pytest.mark.parametrize(
     "name", sorted(PROGRAMS.keys() - {"attention"})
 )  # without the fused kernel, the result is a copy
@@ -190,6 +193,7 @@ WRONG = {
 }
 
 
+@in_one_test
 @pytest.mark.parametrize("name", WRONG)
 def test_errors_are_torchs(name):
     def program(xp):

@@ -36,6 +36,7 @@ w = x.double().detach().requires_grad_(); xp.autograd.gradcheck(lambda t: t * 2 
 """.strip().splitlines()
 
 
+@in_one_test
 @pytest.mark.parametrize("text", TEXTS)
 def test_it_is_as_in_torch(text):
     agree(written(text))
@@ -93,6 +94,7 @@ FUNCTIONS = {
 }
 
 
+@in_one_test
 @pytest.mark.parametrize("what", FUNCTIONS)
 @pytest.mark.parametrize("create_graph", [False, True])
 @pytest.mark.parametrize("grad_requires_grad", [False, True])
@@ -157,6 +159,7 @@ xp.rand(3).resize_(1, 3)
 """.strip().splitlines()
 
 
+@in_one_test
 @pytest.mark.parametrize("text", VERSIONS)
 def test_the_version_of_a_new_tensor(text):
     agree(written(f"z = {text}; z._version, z.shape"))

@@ -6,6 +6,7 @@ from itertools import count
 import pytest
 import torch
 from both import agree
+from sweep import in_one_test
 
 import rushlight as rl
 
@@ -69,6 +70,7 @@ def verdict(xp, name, **options):
         return type(error).__name__, re.split("[.,:]| although", str(error))[0]
 
 
+@in_one_test
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_gradcheck_says_what_torch_says(name):
     agree(verdict, name)

@@ -247,6 +247,7 @@ RUNS = {
 }
 
 
+@in_one_test
 @pytest.mark.parametrize("mode", ["all", "any", "some"])
 @pytest.mark.parametrize("run", RUNS)
 def test_a_hook_of_several_tensors(run, mode):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 from both import agree, outcome
+from sweep import in_one_test
 
 import rushlight as rl
 from rushlight.c10 import dtypes
@@ -85,6 +86,7 @@ PROGRAMS = {
 }  # fmt: skip
 
 
+@in_one_test
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs_in_bfloat16_agree_with_torch(name):
     agree(lambda xp: PROGRAMS[name](xp, xp.arange(-4, 8).view(3, 4).bfloat16() * 0.7 + 0.1))

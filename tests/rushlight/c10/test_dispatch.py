@@ -5,6 +5,7 @@ import torch
 from both import agree
 from hypothesis import given, seed
 from hypothesis import strategies as st
+from sweep import in_one_test
 
 import rushlight as rl
 from autograder.engine.check import find
@@ -55,6 +56,7 @@ def going_on(xp, log, key, name="f"):
 # Key sets
 
 
+@in_one_test
 @pytest.mark.parametrize("key", [key.name for key in KEYS])
 def test_a_key_is_in_a_set_of_its_own_as_in_torch(key):
     def program(xp):

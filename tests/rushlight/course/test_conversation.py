@@ -4,6 +4,7 @@ import inspect
 
 import numpy as np
 import pytest
+from sweep import in_one_test
 
 import rushlight as rl
 from autograder.engine.exercise import fill, unplug
@@ -111,6 +112,7 @@ def test_lines_are_those_that_ran_and_a_piece_of_a_student_has_its_own():
     assert line["text"].endswith("# the last line that writes") and line["module"] == __name__
 
 
+@in_one_test
 @pytest.mark.parametrize(
     ("text", "read"),
     [

@@ -79,6 +79,7 @@ def test_english_forms_are_those_of_a_dictionary(verb, forms):
     assert form("en", "present", 0) == form("en", "future", 2) == verb
 
 
+@in_one_test
 @pytest.mark.parametrize(
     "verb, tense, forms",
     [
@@ -133,6 +134,7 @@ def test_all_verbs_of_the_grammar_come_first_and_no_infinitive_comes_twice():
 # Sentences -----------------------------------------------------------------------------------------------------------
 
 
+@in_one_test
 @pytest.mark.parametrize(
     "verb, kind, text",
     [

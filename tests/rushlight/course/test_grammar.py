@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 from both import FRAMEWORKS
-from sweep import swept
+from sweep import in_one_test, swept
 
 from rushlight.course import grammar
 
@@ -22,6 +22,7 @@ def test_every_token_ends_some_sentence_and_no_two_sentences_read_the_same():
     assert len({sentence.text for sentence in grammar.SENTENCES}) == len(grammar.SENTENCES) == 1176
 
 
+@in_one_test
 @pytest.mark.parametrize(
     "verb, forms",
     [

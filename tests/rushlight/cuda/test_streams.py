@@ -6,6 +6,7 @@ import importlib
 import numpy as np
 import pytest
 import torch
+from sweep import in_one_test
 
 import rushlight as rl
 from rushlight.cuda import Device, Event, Stream, current_stream, default_stream, stream, synchronize
@@ -32,6 +33,7 @@ def test_without_a_device_a_script_finds_none():
             getattr(rl.cuda, kind)()
 
 
+@in_one_test
 @pytest.mark.parametrize("name", rl.cuda.__all__)
 def test_a_name_is_torchs_too(name):
     assert name == "Device" or hasattr(torch.cuda, name) or hasattr(torch, name)

@@ -8,6 +8,7 @@ import linecache
 import math
 
 import pytest
+from sweep import in_one_test
 
 import rushlight as rl
 
@@ -434,6 +435,7 @@ def run(function, arguments, space):
     return result, seen(args), seen(kwargs), space["COUNT"], rl.is_grad_enabled()
 
 
+@in_one_test
 @pytest.mark.parametrize(("name", "arguments", "count"), CALLS)
 def test_it_gives_and_changes_what_python_gives_and_changes(name, arguments, count):
     plain = world()

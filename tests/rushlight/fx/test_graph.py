@@ -10,6 +10,7 @@ import torch
 from both import FRAMEWORKS, agree
 from hypothesis import given
 from hypothesis import strategies as st
+from sweep import in_one_test
 
 import rushlight as rl
 
@@ -82,6 +83,7 @@ def test_a_dict_of_a_node_cannot_be_changed_and_both_can_be_hashed_and_copied():
 # Nodes
 
 
+@in_one_test
 @pytest.mark.parametrize(
     "make",
     [
@@ -182,6 +184,7 @@ def test_a_function_can_be_said_to_have_an_effect():
 # Names
 
 
+@in_one_test
 @pytest.mark.parametrize(
     "target",
     [
@@ -351,6 +354,7 @@ def test_graphs_are_copied_into_others():
 # Lint
 
 
+@in_one_test
 @pytest.mark.parametrize(
     "spoil",
     [

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 import torch
+from sweep import in_one_test
 
 import rushlight as rl
 
@@ -18,6 +19,7 @@ def schemas(m):
     return __import__(f"{m.__name__}.fx.operator_schemas", fromlist=["x"])
 
 
+@in_one_test
 @pytest.mark.parametrize("name", [name for name in NAMES if hasattr(torch, name)])
 def test_each_signature_of_an_operator_is_one_that_torch_gives(name):
     theirs, ours = (schemas(m).get_signature_for_torch_op(getattr(m, name)) for m in (torch, rl))

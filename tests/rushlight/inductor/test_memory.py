@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 import torch
-from sweep import sweep
+from sweep import in_one_test, sweep
 from torch._inductor.utils import run_and_get_code
 
 import rushlight as rl
@@ -71,6 +71,7 @@ def uses(program):
     return found
 
 
+@in_one_test
 @pytest.mark.parametrize("seed", range(30))
 def test_two_buffers_share_memory_only_if_one_ends_before_the_other_begins_or_is_written_in_place(seed):
     for program, plan in programs_of(random_function(seed), *matrices()):
@@ -83,6 +84,7 @@ def test_two_buffers_share_memory_only_if_one_ends_before_the_other_begins_or_is
                     assert end < start or (end == start and in_place and plan.before[b] == a)
 
 
+@in_one_test
 @pytest.mark.parametrize("seed", range(30))
 def test_pieces_of_the_pool_do_not_overlap_and_what_leaves_is_not_in_it(seed):
     for program, plan in programs_of(random_function(seed), *matrices()):

@@ -24,6 +24,7 @@ CALLS = {
 }
 
 
+@in_one_test
 @pytest.mark.parametrize("name", CALLS)
 @pytest.mark.parametrize("sizes", [(2, 3), (30, 20, 3)])
 def test_the_same_seed_gives_torchs_numbers(name, sizes):
@@ -71,6 +72,7 @@ def test_layers_begin_with_torchs_parameters(layer):
         np.testing.assert_allclose(ours[name].numpy(), theirs[name].numpy(), rtol=0, atol=4e-6)
 
 
+@in_one_test
 @pytest.mark.parametrize(
     "program",
     [

@@ -163,6 +163,7 @@ def test_nothing_is_registered_before_init_has_run(how, value):
     agree(program)
 
 
+@in_one_test
 @pytest.mark.parametrize("name", ["", "a.b", 3, "forward", "x"])
 @pytest.mark.parametrize(
     "how, value", [("register_buffer", "tensor"), ("register_parameter", "parameter"), ("add_module", "module")]
@@ -199,6 +200,7 @@ def test_the_message_for_an_attribute_that_is_missing_is_torchs():
 # Listing
 
 
+@in_one_test
 @pytest.mark.parametrize(
     "program",
     [

@@ -68,6 +68,7 @@ def run(xp, layer, through=lambda module: module):
     ]
 
 
+@in_one_test
 @pytest.mark.parametrize("layer", LAYERS)
 def test_a_recurrent_layer_gives_torchs_numbers_and_gradients(layer):
     ours, theirs = (run(xp, layer) for xp in FRAMEWORKS)

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 import torch
-from sweep import sweep
+from sweep import in_one_test, sweep
 from torch._dynamo.testing import CompileCounterWithBackend
 
 from rushlight.on_torch import custom_ops
@@ -58,6 +58,7 @@ assert set(torch._C._dispatch_get_all_op_names()) == before
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
+@in_one_test
 @pytest.mark.parametrize("activation", ACTIVATIONS)
 @pytest.mark.parametrize("lead", [(), (5,), (2, 3), (0,)])
 def test_it_computes_what_torch_computes_with_the_same_gradients(op, activation, lead):

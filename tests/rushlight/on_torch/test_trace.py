@@ -6,6 +6,7 @@ import pytest
 import torch
 import torchgen
 import yaml
+from sweep import in_one_test
 from torch.profiler import profile
 from torchgen.model import FunctionSchema
 
@@ -39,6 +40,7 @@ def test_importing_rushlight_does_not_import_torch():
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
+@in_one_test
 @pytest.mark.parametrize("folder", [path for path in trace.SOURCE_MAP if path.startswith(("torch", "torchgen"))])
 def test_what_the_map_names_in_python_is_there(folder):
     """(The C++ sources are not in the wheel.)"""

@@ -10,6 +10,7 @@ import torch
 from both import FRAMEWORKS, agree
 from hypothesis import given
 from hypothesis import strategies as st
+from sweep import in_one_test
 
 import rushlight as rl
 
@@ -248,6 +249,7 @@ def test_a_plateau_is_seen_where_torch_sees_it(metrics, settings):
     assert_close(run(rl), run(torch))
 
 
+@in_one_test
 @pytest.mark.parametrize(
     "program",
     [

@@ -13,6 +13,7 @@ import torch
 from both import FRAMEWORKS, agree, outcome
 from hypothesis import given
 from hypothesis import strategies as st
+from sweep import in_one_test
 
 import rushlight as rl
 from rushlight.c10 import fast_paths
@@ -178,6 +179,7 @@ def test_a_step_is_not_recorded_and_counts_as_a_change():
     agree(program)
 
 
+@in_one_test
 @pytest.mark.parametrize(
     "program",
     [

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 from both import FRAMEWORKS, agree
-from sweep import sweep
+from sweep import in_one_test, sweep
 
 import rushlight as rl
 
@@ -143,6 +143,7 @@ def assert_close(ours, theirs, tolerance=1e-11):
         assert ours == theirs
 
 
+@in_one_test
 @pytest.mark.parametrize("name, settings", CASES)
 def test_parameters_and_states_are_those_of_torch(name, settings):
     ours, theirs = (run(xp, name, settings) for xp in FRAMEWORKS)

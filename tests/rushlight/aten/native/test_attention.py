@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 from both import FRAMEWORKS, agree, graph
+from sweep import in_one_test
 from torch.testing import assert_close
 
 import rushlight as rl
@@ -144,6 +145,7 @@ def kernel(request, monkeypatch):
         pytest.skip("no C++ compiler")
 
 
+@in_one_test
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("is_causal", [False, True])
 @pytest.mark.parametrize("mask", MASKS)
@@ -190,6 +192,7 @@ def test_the_fused_kernel_reads_any_strides(kernel, layout):
         np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-12)
 
 
+@in_one_test
 @pytest.mark.parametrize("number", [float("inf"), -float("inf"), float("nan"), 1e30])
 @pytest.mark.parametrize("of", [0, 1])
 def test_numbers_that_are_not_finite_spread_as_in_torch(kernel, number, of):

@@ -51,6 +51,7 @@ def test_a_tensor_goes_to_the_device_without_memory_and_not_back():
     agree(lambda xp: xp.tensor([1, 2], device="meta").shape)
 
 
+@in_one_test
 @pytest.mark.parametrize(
     "program",
     [

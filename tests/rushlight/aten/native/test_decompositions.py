@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from both import agree
+from sweep import in_one_test
 
 import rushlight as rl
 
@@ -55,6 +56,7 @@ PROGRAMS = {
 }
 
 
+@in_one_test
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
 def test_a_result_is_torchs(program):
     agree(lambda xp: told(xp, program))

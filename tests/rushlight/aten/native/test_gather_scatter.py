@@ -121,6 +121,7 @@ ROWS = [
 ]
 
 
+@in_one_test
 @pytest.mark.parametrize("program", ROWS)
 @pytest.mark.parametrize("rows", [[0, 2, 2], [3], []])
 def test_rows_are_selected_and_added_as_in_torch(program, rows):
@@ -140,12 +141,14 @@ OF_DIMS = [
 ]
 
 
+@in_one_test
 @pytest.mark.parametrize("program", ROWS[:11] + OF_DIMS)
 @pytest.mark.parametrize("rows", [[1, -1], [0, 4]])
 def test_negative_indices_count_from_the_end_and_others_out_of_range_raise(program, rows):
     agree(lambda xp: program(xp, xp.arange(12.0).view(4, 3), xp.tensor(rows)))
 
 
+@in_one_test
 @pytest.mark.parametrize(
     "program",
     [

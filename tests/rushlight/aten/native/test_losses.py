@@ -9,6 +9,7 @@ import torch
 from both import agree, outcome
 from hypothesis import given
 from hypothesis import strategies as st
+from sweep import in_one_test
 from torch.testing import assert_close
 
 import rushlight as rl
@@ -106,6 +107,7 @@ def test_weights_of_binary_cross_entropy_agree_with_torch(which, shape, reductio
     close(program)
 
 
+@in_one_test
 @pytest.mark.parametrize(
     "program",
     [

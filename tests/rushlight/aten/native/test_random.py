@@ -196,6 +196,7 @@ def test_another_device_has_no_generator_to_fork():
         pass
 
 
+@in_one_test
 @pytest.mark.parametrize(
     "program",
     [
