@@ -38,12 +38,8 @@ def in_one_test(test: Callable[..., None]) -> Callable[..., None]:
     fixtures = [each for name, each in signature(test).parameters.items() if not cases or name not in cases[0]]
 
     def tried(seeded, **given):
-        def hold(case):
-            seeded()
-            test(**case, **given)
-
-        found = failures(hold, ((f"{number}: {case}", case) for number, case in enumerate(cases)))
-        assert not found, "\n".join(map(": ".join, found.items()))
+        named = ((f"{number}: {case}", case) for number, case in enumerate(cases))
+        hold_each(lambda case: test(**case, **given), named, seeded)
 
     tried.__name__, tried.__doc__, tried.place_as = test.__name__, test.__doc__, test
     tried.__signature__ = Signature([*fixtures, Parameter("seeded", Parameter.KEYWORD_ONLY)])
@@ -55,6 +51,17 @@ def _cases(names: str | Sequence[str], values: Iterable) -> Iterable[list[tuple[
     names = names.replace(" ", "").split(",") if isinstance(names, str) else names
     for value in values:
         yield [*zip(names, value if len(names) > 1 else [value], strict=True)]
+
+
+def hold_each(hold: Callable[..., None], cases: Iterable[tuple[str, Any]], seeded: Callable[[], None]) -> None:
+    """Assert that `hold(case)` raises for no case, each after a call of the fixture `seeded`. It names each case that fails."""
+
+    def seeded_first(case):
+        seeded()
+        hold(case)
+
+    found = failures(seeded_first, cases)
+    assert not found, "\n".join(map(": ".join, found.items()))
 
 
 def failures(hold: Callable[..., None], cases: Iterable[tuple[str, Any]]) -> dict[str, str]:

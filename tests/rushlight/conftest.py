@@ -6,6 +6,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
 import rushlight as rl
+from bench import parity
 
 # What is drawn depends on the test alone. Otherwise hypothesis parses all modules that are loaded, and draws their constants too.
 providers._get_local_constants = providers.Constants
@@ -40,3 +41,9 @@ def pytest_collectstart(collector):
 def seeded():
     _seed()
     return _seed
+
+
+@pytest.fixture(scope="session")
+def database():
+    """torch's samples of operators. In `make test` one process runs all tests that use them."""
+    return parity.database()

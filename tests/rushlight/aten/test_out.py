@@ -3,21 +3,33 @@
 On torch's own sample inputs. `make test-all` tries every operator with an out= form.
 """
 
+from functools import cache
+
 import pytest
 import torch
-from sweep import sweep
+from sweep import hold_each, sweep
 
 import rushlight as rl
 from bench import parity
 from bench.parity import Carrier, attempt
 
 DTYPES = torch.float64, torch.float32, torch.int32, torch.int64, torch.bool
-ENTRIES = [
-    (name, entry)
-    for name in parity.compared_names()
-    for entry in parity.database()[name]
-    if entry.supports_out and any(form.out for form in parity.forms(entry, name, parity.Report()))
+PARTS = 30  # of the operators, of which `make test` takes the first
+pytestmark = [
+    pytest.mark.usefixtures("database"),
+    pytest.mark.parametrize("part", sweep(range(PARTS), every=PARTS)),
 ]
+
+
+@cache
+def entries():
+    """By name, the names and the entries of torch's database that have an out= form."""
+    return [
+        (name, (name, entry))
+        for name in parity.compared_names()
+        for entry in parity.database()[name]
+        if entry.supports_out and any(form.out for form in parity.forms(entry, name, parity.Report()))
+    ]
 
 
 def outs_of_other_dtypes(results):
@@ -49,8 +61,12 @@ def one_sample(name, entry):
                     yield form, (input, *args), kwargs, results
 
 
-@pytest.mark.parametrize(("name", "entry"), sweep(ENTRIES, every=30))
-def test_an_out_of_another_dtype_is_refused_as_in_torch(name, entry):
+def test_an_out_of_another_dtype_is_refused_as_in_torch(part, seeded):
+    hold_each(refuses_other_dtypes, entries()[part::PARTS], seeded)
+
+
+def refuses_other_dtypes(case):
+    name, entry = case
     for form, args, kwargs, results in one_sample(name, entry):
         is_one = isinstance(results, torch.Tensor)
         for outs in outs_of_other_dtypes([results] if is_one else results):
@@ -61,8 +77,12 @@ def test_an_out_of_another_dtype_is_refused_as_in_torch(name, entry):
             assert error in (None, type(ours)), told
 
 
-@pytest.mark.parametrize(("name", "entry"), sweep(ENTRIES, every=30))
-def test_an_out_that_overlaps_partly_with_the_input_is_refused_where_torch_refuses_it(name, entry):
+def test_an_out_that_overlaps_partly_with_the_input_is_refused_where_torch_refuses_it(part, seeded):
+    hold_each(refuses_overlaps, entries()[part::PARTS], seeded)
+
+
+def refuses_overlaps(case):
+    name, entry = case
     for form, (input, *rest), kwargs, results in one_sample(name, entry):
         if not isinstance(results, torch.Tensor) or not isinstance(input, torch.Tensor):
             continue

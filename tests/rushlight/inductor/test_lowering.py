@@ -96,6 +96,7 @@ def replaced(value, new):
     return type(value)(replaced(each, new) for each in value) if isinstance(value, (list, tuple)) else value
 
 
+@pytest.mark.usefixtures("database")
 @pytest.mark.parametrize("name", sweep([*ELEMENTWISE, *VIEWS, *REDUCTIONS, *OTHERS], every=14))
 def test_loops_compute_what_the_operator_computes_on_the_samples_of_torch(name):
     tried = 0

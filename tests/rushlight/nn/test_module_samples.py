@@ -2,18 +2,16 @@
 
 import pytest
 import torch
-from sweep import sweep
-from torch.testing._internal.common_modules import module_db
+from sweep import hold_each, sweep
 
 import rushlight as rl
 from bench.gradients import results
 from bench.parity import Carrier, attempt, difference
 
+pytestmark = pytest.mark.usefixtures("database")
 COUNT = 8  # samples of each module
+PARTS = 4  # of the modules, of which `make test` takes the first
 APART = {"TransformerEncoder"}  # for inference torch's gives 0 at padding, by nested tensors
-INFOS = [
-    info for info in module_db if hasattr(rl.nn, info.module_cls.__name__) and info.module_cls.__name__ not in APART
-]
 FUNCTIONS = {torch.nn.functional.relu: rl.nn.functional.relu, torch.nn.functional.gelu: rl.nn.functional.gelu}
 
 
@@ -41,16 +39,24 @@ def run(xp, cls, sample, state, training):
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("training", [True, False])
-@pytest.mark.parametrize("info", sweep(INFOS, every=4), ids=lambda info: info.name)
-def test_a_module_agrees_with_torch_on_torchs_samples(info, training):
-    torch.manual_seed(0)
-    cls = info.module_cls.__name__
-    for sample in info.module_inputs_func(info, "cpu", torch.float64, requires_grad=False, training=training)[:COUNT]:
-        made = sample.constructor_input
-        state = info.module_cls(*made.args, **made.kwargs).double().state_dict()
-        ours, theirs = (attempt(lambda xp=xp: run(xp, cls, sample, state, training)) for xp in (rl, torch))
-        assert isinstance(ours, Exception) == isinstance(theirs, Exception), f"{ours}, not {theirs}"
-        if isinstance(theirs, Exception):
-            assert type(ours) is type(theirs)
-        else:
-            assert not difference(ours, theirs, [], True), sample.desc
+@pytest.mark.parametrize("part", sweep(range(PARTS), every=PARTS))
+def test_a_module_agrees_with_torch_on_torchs_samples(part, training, seeded):
+    from torch.testing._internal.common_modules import module_db
+
+    def hold(info):
+        cls = info.module_cls.__name__
+        for sample in info.module_inputs_func(info, "cpu", torch.float64, requires_grad=False, training=training)[
+            :COUNT
+        ]:
+            made = sample.constructor_input
+            state = info.module_cls(*made.args, **made.kwargs).double().state_dict()
+            ours, theirs = (attempt(lambda xp=xp: run(xp, cls, sample, state, training)) for xp in (rl, torch))
+            assert isinstance(ours, Exception) == isinstance(theirs, Exception), f"{ours}, not {theirs}"
+            if isinstance(theirs, Exception):
+                assert type(ours) is type(theirs)
+            else:
+                assert not difference(ours, theirs, [], True), sample.desc
+
+    names = [info.module_cls.__name__ for info in module_db]
+    infos = [info for info, name in zip(module_db, names) if hasattr(rl.nn, name) and name not in APART]
+    hold_each(hold, ((info.name, info) for info in infos[part::PARTS]), seeded)
