@@ -22,7 +22,7 @@
 
   // What is asked goes to lunr as a query: each word, more than words that begin like the last one. For a word that no page has, the
   // nearest word of the index is searched, and the reader is told so. A question also has words that say nothing of what it is about.
-  const SYNTAX = /"|(?:^|\s)[+-]\S|[*~^]/; // the reader's own query
+  const SYNTAX = /^\s*"[^"]+"\s*$|(?:^|\s)[+-][a-z]\w*(?:\s|$)|\w\*(?:\s|$)|\w[~^]\d/i; // the reader's own query, not a line of code or an error
   const SETUP = 0, QUERY = 2, RESULT = 3; // kinds of messages, of the theme
   const SPANISH = document.documentElement.lang === "es";
   const bare = (word) => (SPANISH ? word.normalize("NFD").replace(/\p{M}/gu, "") : word);
