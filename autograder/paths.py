@@ -16,7 +16,7 @@ from .course import READINGS
 from .model import Course, Lab, check_name, exercise_name, is_further, phases
 
 PATHS = {
-    "compiler": ["01a", "02a", "07a", "07b", "07c", "08a", "08b"],
+    "compiler": ["01a", "07a", "07b", "07c", "08a", "08b"],
     "distributed": ["01a", "04a", "09a", "09b", "09c", "09e"],
     "kernels": ["00", "03a", "11c", "14a", "14b", "14c"],
     "contributor": ["00", "02a", "06a", "07d", "15a", "15c"],

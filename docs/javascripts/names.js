@@ -55,12 +55,11 @@
         const name = id.replace(/^op_/, "").replace("-", "."), parts = name.split(".");
         const operator = id.startsWith("op_"), own = operator ? parts[0] : parts.at(-1);
         const last = /(^|\.)_(?!_)/.test(`${module}.${own}`) || (operator && (own.endsWith("_") || /[._]out$/.test(name)));
-        const behind = last ? LAST : 0.45 * silent + (INNER.test(module) ? 1.5 : 0) + (operator ? 0.4 : /^Tensor\./.test(name) ? 0.3 : /^Module\./.test(name) ? 0.35 : parts[1] ? 0.6 : /^(aten\.|masked$)/.test(module) ? 0.5 : 0);
+        const behind = last ? LAST : 0.45 * silent + (INNER.test(module) ? 1.5 : 0) + (operator ? 0.4 : /^Tensor\./.test(name) ? 0.3 : /^Module\./.test(name) ? 0.35 : parts[1] ? 0.6 : /^(aten\.|distributed|masked|utils)/.test(module) ? 0.5 : 0);
         return { id, name, own, behind, method: operator || parts[1], within: `${module}.${operator ? "tensor." : ""}${name}`.toLowerCase().split(".") };
       });
       return { term, said: term.nextElementSibling, href: link.href, module, names };
     });
-    const total = modules.reduce((sum, { names }) => sum + names.length, 0);
     const whole = [...form.parentElement.children].slice([...form.parentElement.children].indexOf(form) + 1).filter((each) => each.matches("h2, dl"));
     const results = document.createElement("dl");
     form.after(results);
@@ -95,7 +94,7 @@
         }),
       );
       const names = shown.reduce((sum, { fits }) => sum + fits.length, 0);
-      return shown.length && `${names} of ${count(total, "name")}, ${count(new Set(shown.map(({ href }) => href)).size, "module")}`;
+      return shown.length && `${count(names, "name")}, ${count(new Set(shown.map(({ href }) => href)).size, "module")}`;
     };
   }
 

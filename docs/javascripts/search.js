@@ -100,6 +100,7 @@
 
   // The section of the API for a question that is a name, as `torch.where` or `nn.Linear(2, 3)`: of several the one that programs use.
   const INNER = /^api\/(aten\/(?!strided|functional)|aot|autograd\/(derivatives|fused_pairs|graph)|c10|contribute|dynamo|inductor|on_torch|torchgen|_)/;
+  const FAR = /^api\/(distributed|masked|utils)/; // whose names are called with their namespace
   const ownName = (location) => location.replace(/.*#(op_)?/, (_, operator) => (operator ? "op_" : "")).replace(/^op_([^-]*).*/, "$1").split(".").at(-1);
   function entryOf(query) {
     const called = query.trim().replace(/\(.*$/s, ""), parts = called.split("."), name = parts.pop();
@@ -114,7 +115,7 @@
     const distant = (location) => {
       return (
         (ownName(location) === name ? 0 : 1) + 8 * missing(location) + (variable && !method(location) ? 0.7 : 0) +
-        (/[/#._]_/.test(location) ? 4 : 0) + (INNER.test(location) ? 1.5 : 0) + (/#op_/.test(location) ? 0.4 : /#Tensor\./.test(location) ? 0.3 : /#Module\./.test(location) ? 0.35 : /#.*\./.test(location) ? 0.6 : 0)
+        (/[/#._]_/.test(location) ? 4 : 0) + (INNER.test(location) ? 1.5 : FAR.test(location) && !before.length ? 0.5 : 0) + (/#op_/.test(location) ? 0.4 : /#Tensor\./.test(location) ? 0.3 : /#Module\./.test(location) ? 0.35 : /#.*\./.test(location) ? 0.6 : 0)
       );
     };
     const [best] = at.map((location) => [distant(location), location]).sort(([one], [other]) => one - other);

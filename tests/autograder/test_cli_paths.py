@@ -60,10 +60,10 @@ def test_status_shows_the_end_of_the_lab_that_was_finished_last(work, capsys):
 def test_a_path_goes_on_with_its_first_lab_that_is_not_finished(work, capsys):
     work("01a", CORE, 1)
     told = said(capsys, "status", "--path", "compiler")
-    assert "01b_reshape" not in told and "Next: 02a_keys." in told
-    assert "  02  One line, many programs · Keys have an order" in told
-    assert "About 9.5 h of exercises are left" in told
-    assert students._next_of("compiler", False).number == "02a"
+    assert "01b_reshape" not in told and "Next: 07a_graphs." in told
+    assert "  07  A program as data" in told
+    assert "About 8 h of exercises are left" in told
+    assert students._next_of("compiler", False).number == "07a"
     for lab in labs_of("compiler")[1:]:
         work(lab.number, core_checks(lab), 2)
     told = said(capsys, "status", "--path", "compiler")
