@@ -56,7 +56,8 @@
       if (!text.trim()) return void (made.querySelector("output").textContent = words("Write down what it prints."));
       const [printed, typed] = [asked[number].printed, text].map((all) => all.trim().split("\n").length);
       const missing = typed < printed ? words("✗ Not yet: torch prints {0} lines, and you have {1}.", printed, typed) : words("✗ Not yet: values are missing.");
-      if (isShort(number, text)) return void verdict(made, missing);
+      const fewer = typed < printed && atoms(text).split(" ").length < atoms(asked[number].printed).split(" ").length; // right or wrong
+      if (fewer || isShort(number, text)) return void verdict(made, missing);
       given[number] = [...(given[number] ?? []), text];
       keep();
       show();
