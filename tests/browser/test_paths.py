@@ -23,7 +23,7 @@ def test_a_chosen_path_is_in_the_list_of_pages_until_it_is_taken_away(page, fold
     page.get_by_role("link", name="Go on with 01a").first.click()
     page.wait_for_url("**/phases/01_strided/01a_views.html")
     listed = page.locator(".on-path a")
-    assert listed.first.text_content() == "The compiler" and listed.count() == 15
+    assert listed.first.text_content() == "The compiler" and listed.count() == 13
     assert page.locator(".on-path [aria-current=page]").text_content().startswith("01a")
     first = listed.nth(1)
     assert first.text_content() == "Reading 01" and "/01_strided/reading.html#" in first.get_attribute("href")
@@ -102,11 +102,11 @@ def test_a_path_goes_on_with_what_is_not_done_in_its_order_and_at_its_end_leads_
     assert said([-1], 0)[0] == "Go on with Reading 01"
     assert said([0], 0)[0] == "Go on with Reading 07a"
     assert not page.locator(".path .end").count()
-    assert said([*range(labs)], 0)[0] == "Next path: A contributor to PyTorch, about 10.5 hours left"
+    assert said([*range(labs)], 0)[0] == "Next path: Distributed training, about 11 hours left"
     end = page.locator("[data-path=compiler] .end")
     assert f"{30 * labs} of {30 * labs} points" in end.inner_text() and "--record compiler.html" in end.inner_text()
     assert "01a" in end.get_by_role("img").get_attribute("aria-label")
     assert page.get_by_text("You have built this: a function of Python").is_visible()
     start.click()
-    assert page.url.endswith("paths.html#contributor")
+    assert page.url.endswith("paths.html#distributed")
     page.evaluate("localStorage.clear()")
