@@ -12,8 +12,9 @@ import nbformat
 from ..course import READINGS
 from ..model import phases
 
-ERROR = re.compile(r"\b([A-Z]\w*(?:Error|Exception|Unsupported)):(?: (.+)|$)")
+ERROR = re.compile(r"(?:^ *|: )([A-Z]\w*(?:Error|Exception|Unsupported)):(?: (.+)|$)")
 HANGING = " " * 4  # what the readings put before the further lines of a text
+OWN = 5  # words with which the code of a reading is known to have written a message itself
 LONGEST = 160  # characters of a message
 
 
@@ -51,29 +52,28 @@ def _line(error: Provoked) -> str:
 
 def _provoked(phase: str) -> Iterator[Provoked]:
     """The errors in the stored outputs of a reading, in order."""
-    section = ""
-    for cell in nbformat.read(READINGS / phase / "reading.ipynb", as_version=4).cells:
+    section, cells = "", nbformat.read(READINGS / phase / "reading.ipynb", as_version=4).cells
+    written = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
+    for cell in cells:
         if cell.cell_type == "markdown":
             section = next(iter(re.findall(r"^#+ +(.+)$", cell.source, re.MULTILINE)[::-1]), section)
             continue
         for output in cell.outputs:
             text = output.get("text") or output.get("data", {}).get("text/plain", "")
-            for kind, message in _errors(text):
-                yield Provoked(kind, message, phase, section)
+            for kind, message in _errors(text, "rushlight" if re.search(r"\brl\b", cell.source) else "torch"):
+                if " ".join(message.split()[:OWN]) not in written:
+                    yield Provoked(kind, message, phase, section)
 
 
-def _errors(text: str) -> Iterator[tuple[str, str]]:
-    """The errors of torch in a printed text. A line that is indented more than the first line of a message continues it."""
-    lines, framework = text.splitlines(), "torch"
+def _errors(text: str, framework: str = "torch") -> Iterator[tuple[str, str]]:
+    """The errors of torch in a printed text. The framework is the one that ran before a line names another."""
+    lines = text.splitlines()
     for i, line in enumerate(lines):
         framework = found[0] if (found := re.match(r"torch\b|rushlight\b", line)) else framework
         if framework == "torch" and (match := ERROR.search(line)):
-            indent = (
-                len(line) - len(line.lstrip()) - line.startswith(HANGING)
-            )  # or it continues the line of a long name
             message = [match[2] or ""]
             for following in lines[i + 1 :]:
-                if ERROR.search(following) or len(following) - len(following.lstrip()) <= indent:
+                if ERROR.search(following) or not following.startswith(HANGING):
                     break
                 message.append(following.strip())
             yield match[1], _cut(re.sub(r"(?<=\w-)\n", "", "\n".join(message).lstrip()).replace("\n", " "))
