@@ -154,7 +154,7 @@ const figure = (() => {
 
     function set(state) {
       clearTimeout(writing);
-      if (!show(state)) writing = setTimeout(keep, 300); // a browser refuses too many
+      if (!show(state)) writing = setTimeout(keep, 300); // too many are refused
     }
 
     const reveal = () => place.scrollIntoView({ block: "nearest" });
@@ -166,7 +166,8 @@ const figure = (() => {
       const rests = !waiting;
       news.takeRecords();
       set(touched(next, shown));
-      narrow && rests && waiting ? reveal() : follow(news.takeRecords(), panel);
+      if (narrow && rests && waiting) reveal();
+      follow(news.takeRecords(), panel, said);
     }
 
     function fit() {

@@ -49,13 +49,14 @@ const fields = (list) => ({
 });
 
 // What a press has changed comes into sight: below the controls, or on a phone, between the page's header and the controls at the foot
-// of the screen. If there is not enough room, its top does. On a phone, the other controls are below the picture: while they are used,
-// nothing scrolls.
-function follow(changes, panel) {
+// of the screen. There, the sentence is above the picture, and is seen whole: as much of the picture is as there is room. While a
+// slider is used or a pointer is dragged, nothing scrolls.
+function follow(changes, panel, said) {
+  if (event?.target.type === "range" || /^pointer/.test(event?.type)) return;
   const nodes = changes.flatMap(({ type, target, addedNodes }) => (type === "childList" ? [...addedNodes] : target.closest ? target : target.parentNode));
-  const boxes = nodes.map((node) => node?.getBoundingClientRect?.()).filter((box) => box?.height), bar = panel.getBoundingClientRect();
-  if (!boxes.length || (!bar.height && panel.lastChild.matches(":hover, :focus-within"))) return;
-  const above = Math.min(...boxes.map(({ top }) => top)) - (bar.height ? bar.bottom : 56);
-  const below = bar.height ? 0 : Math.max(...boxes.map(({ bottom }) => bottom)) - panel.firstChild.getBoundingClientRect().top + 8;
-  scrollBy(0, Math.min(below > above ? 0 : Math.max(below, 0), above));
+  const bar = panel.getBoundingClientRect(), narrow = bar.height === 0; // a phone's controls have boxes of their own
+  const boxes = (narrow ? [...nodes, said] : nodes).map((node) => node?.getBoundingClientRect?.()).filter((box) => box?.height);
+  const above = Math.min(...boxes.map(({ top }) => top)) - (narrow ? 56 : bar.bottom);
+  const below = narrow ? Math.max(...boxes.map(({ bottom }) => bottom)) - panel.firstChild.getBoundingClientRect().top + 8 : 0;
+  if (boxes.length) scrollBy(0, Math.min(Math.max(below, 0), above));
 }

@@ -156,6 +156,40 @@ def test_what_a_press_changes_comes_into_sight(page, opened, width):
     assert called.text_content() == "next call: n = 9" and called.bounding_box()["y"] > 50
 
 
+# How far the sentence is from the page's header, and from the controls at the foot of a phone.
+ROOM = """() => {
+    const [said, foot] = [".said", ".main"].map(part => document.querySelector(`.moving ${part}`).getBoundingClientRect());
+    return [said.top - 48, foot.top - said.bottom];
+}"""
+
+
+@pytest.mark.parametrize("name", sweep(build.names(), keep=["backward"]))
+def test_on_a_phone_the_sentence_that_answers_a_press_is_in_sight(page, opened, name):
+    page.set_viewport_size({"width": 390, "height": 844})
+    opened(name)
+    page.add_style_tag(content=SITE + " body { padding-block: 400px 600px }")
+    draw = random.Random(3)
+    for _ in range(20):
+        page.evaluate("part => scrollTo(0, part * 900)", draw.random())
+        buttons = page.locator(".moving :is(button:not([aria-disabled]), [role=button])").filter(
+            has_not_text="copy link"
+        )
+        buttons.nth(draw.randrange(buttons.count())).evaluate("each => each.dispatchEvent(new MouseEvent('click'))")
+        assert min(page.evaluate(ROOM)) >= 0
+
+
+@pytest.mark.parametrize("name", sweep(build.names(), keep=["strides"]))
+def test_nothing_scrolls_while_a_slider_is_used(page, opened, name):
+    page.set_viewport_size({"width": 390, "height": 844})
+    opened(name)
+    page.add_style_tag(content=SITE + " body { padding-block: 400px 600px }")
+    for slider in page.locator(".moving input[type=range]").all():
+        slider.evaluate("slider => slider.scrollIntoView({ block: 'center' })")
+        before = page.evaluate("scrollY")
+        slider.fill("0" if slider.input_value() != "0" else "1")
+        assert page.evaluate("scrollY") == before
+
+
 @pytest.mark.sweep
 @pytest.mark.parametrize("name", sweep(build.names(), keep=["strides"]))
 def test_the_address_of_a_state_opens_it_and_a_broken_one_opens_the_beginning(page, name):
