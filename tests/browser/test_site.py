@@ -757,6 +757,18 @@ def test_a_print_has_the_text_alone_and_all_of_it(page, served, shots, name):
     page.pdf(path=shots / f"{Path(name).parent.name}.pdf", format="A4")
 
 
+def test_a_print_has_the_light_drawings_where_a_reader_chose_dark(page, served):
+    page.emulate_media(color_scheme="light")
+    page.goto(f"{served}/index.html")
+    chosen = "document.body.dataset.mdColorScheme"
+    while page.evaluate(chosen) != "slate":
+        page.locator(".md-header [data-md-component=palette] label:visible").click()
+    scheme = "getComputedStyle(document.querySelector('.phases img')).colorScheme"
+    assert page.evaluate(scheme) == "dark"
+    page.emulate_media(media="print", color_scheme="light")
+    assert page.evaluate(scheme) == "light"
+
+
 @pytest.mark.sweep
 @pytest.mark.parametrize(("name", "least"), [("10_quantization/reading_10b", 1), swept("05_training/reading", 11)])
 def test_formulas_show_without_a_script(browser, folder, name, least):
