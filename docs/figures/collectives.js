@@ -63,11 +63,11 @@
         rect(0, 0, BOX[0], high, "two", { style: "fill: none; stroke-width: 2" }), parts(value, "two"));
     }));
     const sent = ranks.map((rank) => pass.frames.slice(0, state.at + 1).reduce((sum, each) => sum + each.sent.filter(([from]) => from === rank).length / chunks, 0));
-    const unit = 190 / Math.max(2, Math.log2(state.ranks)), pitch = Math.min(24, (narrow ? 128 : 104) / state.ranks), n = data.nbytes[state.size];
+    const unit = 172 / Math.max(2, Math.log2(state.ranks)), pitch = Math.min(24, (narrow ? 128 : 104) / state.ranks), n = data.nbytes[state.size];
     const bars = ranks.flatMap((rank) => [
       small(`of ${rank}`, 0, PANEL + 13 + (rank + 0.5) * pitch, "", words("rank {}", rank)),
       rect(50, PANEL + 9 + rank * pitch, sent[rank] * unit, pitch - 3, "two", { key: `sent ${rank}` }),
-      small(`bytes ${rank}`, 54 + sent[rank] * unit, PANEL + 13 + (rank + 0.5) * pitch, "", sent[rank] ? `${digits(sent[rank])} n = ${bytes(sent[rank] * n)}` : "0", { style: "paint-order: stroke; stroke: var(--paper); stroke-width: 3px" }),
+      small(`bytes ${rank}`, 228, PANEL + 13 + (rank + 0.5) * pitch, "", sent[rank] ? `${digits(sent[rank])} n = ${bytes(sent[rank] * n)}` : "0"),
     ]);
     const limit = 50 + pass.best * unit, ways = Object.values(data.kinds).map((each) => each[state.ranks]).filter((each) => each.name === pass.name);
     const scale = 175 / Math.max(...ways.map((each) => each.times[state.size])), [left, top] = narrow ? [0, PANEL + pitch * state.ranks + 34] : [400, PANEL - 2], from = left + 5 * words("ring").length + 14;
