@@ -501,7 +501,7 @@ def test_the_key_e_leads_to_the_next_exercise_and_shift_to_the_one_before(page, 
 
 
 def test_the_list_of_pages_begins_with_a_whole_line(page, served):
-    page.goto(f"{served}/map.html", wait_until="networkidle")
+    page.goto(f"{served}/review.html", wait_until="networkidle")
     amiss = """() => {
         const list = document.querySelector(".md-sidebar--primary .md-sidebar__scrollwrap");
         const links = [...list.querySelectorAll(".md-nav__link")].filter((link) => link.checkVisibility());
