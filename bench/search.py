@@ -56,7 +56,7 @@ def measure(folder: Path) -> None:
             page.wait_for_function(READY)  # else the page's own first question is between these
             ask(page, name)
         for wait in (0, 8_000):  # milliseconds that a reader has read
-            page.goto(f"{address}/phases/04_autograd/reading.html", wait_until="load")
+            page.goto(f"{address}/phases/04_autograd/reading_04b.html", wait_until="load")
             page.wait_for_timeout(wait)
             page.evaluate("window.turned = performance.now()")
             page.get_by_role("textbox", name="Search").fill("how does autograd work")

@@ -23,7 +23,7 @@ from pathlib import Path
 from threading import Thread
 
 ROOT = Path(__file__).parents[1]
-PAGES = ["index.html", "phases/04_autograd/reading.html", "phases/12_minigpt/reading_12d.html"]
+PAGES = ["index.html", "phases/04_autograd/reading_04b.html", "phases/12_minigpt/reading_12d.html"]
 PAGES += ["phases/01_strided/01a_views.html", "api/aten/strided.html", "api/operators.html"]
 CHROMIUM = "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 

@@ -122,7 +122,7 @@ FIRST = (
         "loss.backward()": "api/autograd/variable.html#Tensor.backward",
         "Tensor.view": "api/operators.html#op_view",
         "model.parameters()": "api/nn/modules/module.html#Module.parameters",
-        "my gradient is None": "04_autograd/reading.html#which-results-require-grad",
+        "my gradient is None": "04_autograd/reading_04a.html#which-results-require-grad",
     }
 )
 SOON = {  # a section that should be among the first two of one of the first three pages
