@@ -21,11 +21,11 @@ def other(served):
 
 @pytest.mark.sweep
 def test_a_page_and_a_section_lead_to_the_same_in_the_other_language_and_back(page, served, other):
-    page.goto(f"{served}/phases/01_strided/reading.html#contiguous-strides")
+    page.goto(f"{served}/phases/01_strided/reading_01a.html#contiguous-strides")
     there = page.locator(f"a[hreflang={LANGUAGE}].md-select__link")
     page.get_by_role("button", name="Select language").hover()
     there.click()
-    page.wait_for_url(f"{other}/phases/01_strided/reading.html#contiguous-strides")
+    page.wait_for_url(f"{other}/phases/01_strided/reading_01a.html#contiguous-strides")
     assert page.locator("html").get_attribute("lang") == LANGUAGE
     assert page.locator("#contiguous-strides").is_visible()
     assert (
@@ -45,7 +45,7 @@ def test_every_page_has_the_sections_of_the_english_one(folder):
 def test_an_exercise_of_a_lab_has_the_contract_in_that_language_also_on_home_and_in_a_reading(folder):
     english = "Row-major strides of a tensor with these `sizes`, in elements."
     said = translation.catalogue(LANGUAGE, "labs/01a_views")[english]
-    for name in ("index", "phases/01_strided/reading"):
+    for name in ("index", "phases/01_strided/reading_01a"):
         page = folder.joinpath(LANGUAGE, f"{name}.html").read_text("utf-8")
         assert english not in page and (said in page or json.dumps(said)[1:-1] in page), name
 

@@ -26,7 +26,7 @@ def test_a_chosen_path_is_in_the_list_of_pages_until_it_is_taken_away(page, fold
     assert listed.first.text_content() == "The compiler" and listed.count() == 13
     assert page.locator(".on-path [aria-current=page]").text_content().startswith("01a")
     first = listed.nth(1)
-    assert first.text_content() == "Reading 01" and "/01_strided/reading.html#" in first.get_attribute("href")
+    assert first.text_content() == "Reading 01a" and "/01_strided/reading_01a.html#" in first.get_attribute("href")
     assert page.evaluate("document.querySelector('.md-sidebar--primary .md-sidebar__scrollwrap').scrollTop") == 0
     if width > 1000:  # the lab is there once, and its sections follow
         names = page.locator(".md-nav--primary a:visible", has_text="Views: sizes")
@@ -96,10 +96,10 @@ def test_a_path_goes_on_with_what_is_not_done_in_its_order_and_at_its_end_leads_
         return start.inner_text(), counts
 
     first, (labs, sections) = said([], 0)
-    assert first == "Start with Reading 01" and sections > 1
-    assert said([], 1)[0] == "Go on with Reading 01"
+    assert first == "Start with Reading 01a" and sections > 1
+    assert said([], 1)[0] == "Go on with Reading 01a"
     assert said([], sections)[0] == "Go on with 01a"
-    assert said([-1], 0)[0] == "Go on with Reading 01"
+    assert said([-1], 0)[0] == "Go on with Reading 01a"
     assert said([0], 0)[0] == "Go on with Reading 07a"
     assert not page.locator(".path .end").count()
     assert said([*range(labs)], 0)[0] == "Next path: Distributed training, about 11 hours left"

@@ -47,7 +47,7 @@ def test_no_formula_code_table_or_picture_of_a_reading_is_cut_off(page, folder, 
 
 
 def test_what_a_question_asks_for_is_covered_until_its_button_is_pressed_and_not_in_print(page, folder):
-    page.goto((folder / "phases/01_strided/reading.html").as_uri())
+    page.goto((folder / "phases/01_strided/reading_01a.html").as_uri())
     asked = page.locator("details.asked")
     question = page.locator("p", has_text="At which element of the storage is")
     answer = question.locator("xpath=following-sibling::details[1]").locator(".output")
@@ -139,7 +139,7 @@ def test_every_link_to_a_term_leads_to_its_entry_in_the_glossary(folder, whole):
 @pytest.mark.parametrize("width", sweep([390, 1280], every=2))
 def test_a_term_says_what_it_means_to_whoever_reaches_it_by_keyboard(page, served, width):
     page.set_viewport_size({"width": width, "height": 900})
-    page.goto(f"{served}/phases/01_strided/reading.html")
+    page.goto(f"{served}/phases/01_strided/reading_01a.html")
     term = page.locator("a.term", has_text="kernel").first
     says = unescape(term.get_attribute("title"))
     assert says.startswith("The function that computes an operator")

@@ -6,7 +6,7 @@ import json
 import pytest
 from test_lab_page import LAB, RIGHT, STRIDES, WRONG, answer, card, lab, press, tally
 
-READING = "phases/01_strided/reading.html"
+READING = "phases/01_strided/reading_01a.html"
 SCROLL = """async (share) => {
     const end = document.documentElement.scrollHeight * share;
     for (let y = 0; y < end; y += innerHeight / 2) {
@@ -15,7 +15,7 @@ SCROLL = """async (share) => {
     }
 }"""
 SEEN = "() => new Promise((done) => new IntersectionObserver(done).observe(document.body))"
-READ = "JSON.parse(localStorage['rushlight/read 01_strided/reading'] ?? '{\"sections\": []}')"
+READ = "JSON.parse(localStorage['rushlight/read 01_strided/reading_01a'] ?? '{\"sections\": []}')"
 
 
 @pytest.mark.sweep
@@ -24,7 +24,7 @@ def test_a_section_is_read_when_it_was_in_sight_for_some_of_its_minutes_and_not_
     page.clock.install()
     page.goto(below + READING)
     page.evaluate("localStorage.clear()")
-    page.goto(f"{below}{READING}#in-five-lines")
+    page.goto(f"{below}{READING}#channels-last")
     page.reload()
     assert page.locator(".md-nav--secondary a", has_text="Contiguous strides").inner_text().endswith(" min")
     page.evaluate(SCROLL, 1)
@@ -32,11 +32,7 @@ def test_a_section_is_read_when_it_was_in_sight_for_some_of_its_minutes_and_not_
     height = page.evaluate("document.documentElement.scrollHeight")
     rest(page, range(0, int(0.4 * height), 360))
     read = page.evaluate(READ)
-    assert (
-        "contiguous-strides" in read["sections"]
-        and "lending-memory-dlpack" not in read["sections"]
-        and not read["whole"]
-    )
+    assert "contiguous-strides" in read["sections"] and "channels-last" not in read["sections"] and not read["whole"]
     page.goto(below)
     count = len(read["sections"])
     assert page.locator(".card .kept").text_content() == f"✓ {count}"

@@ -200,7 +200,7 @@ def open_in(page, scheme, address):
 @pytest.mark.sweep
 @pytest.mark.parametrize("scheme", sweep(["light", "dark"], keep=["dark"]))
 def test_marks_links_and_buttons_have_enough_contrast(page, served, scheme):
-    for name in "index.html?q=stride", "phases/01_strided/reading.html":
+    for name in "index.html?q=stride", "phases/01_strided/reading_01a.html":
         open_in(page, scheme, f"{served}/{name}")
         page.locator("mark").first.wait_for(state="attached")
         if "?" in name:
@@ -227,7 +227,7 @@ def test_the_home_page_has_its_headline_on_one_line_and_its_numbers_on_one_row(p
 
 @pytest.mark.sweep
 def test_a_page_has_one_typeface_and_one_for_code(page, served):
-    for name in "index.html", "phases/01_strided/reading.html":
+    for name in "index.html", "phases/01_strided/reading_01a.html":
         page.goto(f"{served}/{name}")
         page.locator(".moving.moves").first.wait_for()
         fonts = "each => getComputedStyle(each).fontFamily.split(',')[0]"
@@ -241,7 +241,7 @@ def test_a_page_has_one_typeface_and_one_for_code(page, served):
 def test_the_first_tap_on_a_term_says_what_it_means_and_the_second_follows_the_link(browser, served):
     with browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True) as context:
         page = context.new_page()
-        page.goto(f"{served}/phases/01_strided/reading.html")
+        page.goto(f"{served}/phases/01_strided/reading_01a.html")
         term = page.locator("article a.term").first
         says, address = unescape(term.get_attribute("title")), page.url
         term.tap()
@@ -261,7 +261,7 @@ STOPS = """() => [...document.querySelectorAll("article :is(pre, code, .formula,
 
 def test_what_scrolls_sideways_is_a_tab_stop_with_a_name_and_what_does_not_is_none(page, folder):
     page.set_viewport_size({"width": 390, "height": 844})
-    page.goto((folder / "phases/01_strided/reading.html").as_uri())
+    page.goto((folder / "phases/01_strided/reading_01a.html").as_uri())
     page.wait_for_function(f"({STOPS})().length === 0")
     assert page.locator("article pre > code[role=group]").count() > 10
     figures = page.evaluate(
@@ -336,7 +336,7 @@ def test_a_part_of_a_reading_leads_to_its_lab_to_the_whole_and_to_the_next_part(
 def test_the_state_of_a_figure_stays_in_the_address_while_its_page_is_read(page, served):
     for state in "#contiguous-strides", "#strides=t,slice":
         page.goto("about:blank")
-        page.goto(address := f"{served}/phases/01_strided/reading.html{state}")
+        page.goto(address := f"{served}/phases/01_strided/reading_01a.html{state}")
         page.locator(".moving.moves").wait_for()
         page.mouse.move(700, 500)
         for _ in range(8):
@@ -514,7 +514,7 @@ def test_the_list_of_pages_begins_with_a_whole_line(page, served):
 
 @pytest.mark.sweep
 def test_single_keys_lead_nowhere_from_a_control_and_can_be_turned_off(page, served):
-    reading = f"{served}/phases/01_strided/reading.html"
+    reading = f"{served}/phases/01_strided/reading_01a.html"
     page.goto(f"{served}/students.html")
     switch = page.get_by_label("Single keys act")
     switch.press(" ")
@@ -534,7 +534,9 @@ def test_single_keys_lead_nowhere_from_a_control_and_can_be_turned_off(page, ser
     page.wait_for_url("**/01a_views.html")
 
 
-@pytest.mark.parametrize("name", ["phases/01_strided/reading.html", "phases/01_strided/01a_views.html", "paths.html"])
+@pytest.mark.parametrize(
+    "name", ["phases/01_strided/reading_01a.html", "phases/01_strided/01a_views.html", "paths.html"]
+)
 def test_no_two_folds_or_buttons_of_a_page_have_one_name(page, served, name):
     page.goto(f"{served}/{name}", wait_until="networkidle")
     told = "all => all.filter(each => !each.closest('.moving')).map(each => each.ariaLabel || each.innerText.trim())"
@@ -617,7 +619,7 @@ def test_a_cell_of_the_storage_is_dragged_and_the_text_below_follows(page, serve
 
 
 @pytest.mark.parametrize(
-    "name", sweep(["phases/01_strided/reading.html", "index.html", "api/aten/strided.html"], every=3)
+    "name", sweep(["phases/01_strided/reading_01a.html", "index.html", "api/aten/strided.html"], every=3)
 )
 def test_a_page_below_a_path_asks_for_nothing_outside_it(page, below, name):
     asked = []
@@ -743,7 +745,9 @@ PAPER = """() => {
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("name", sweep(["phases/01_strided/reading.html", "phases/00_trace/00_trace.html"], every=2))
+@pytest.mark.parametrize(
+    "name", sweep(["phases/01_strided/reading_01a.html", "phases/00_trace/00_trace.html"], every=2)
+)
 def test_a_print_has_the_text_alone_and_all_of_it(page, served, shots, name):
     page.emulate_media(color_scheme="dark")
     page.set_viewport_size({"width": 680, "height": 1000})  # a page of A4 within its margins
