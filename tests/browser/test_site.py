@@ -115,7 +115,7 @@ FIRST = (
         "what is a KV cache": "#kv-cache",
         "how do I recompile less": "#recompilations",
         "loss is nan": "11_profiling/reading_11b.html#a-loss-that-is-nan",
-        "dataloader": "05_training/reading.html#from-data-to-batches",
+        "dataloader": "05_training/reading_05b.html#from-data-to-batches",
         "google colab": "anywhere.html#colab",
         "how do I write a custom op": "06_custom_ops/reading_06a.html#an-operator-in-one-line",
         "torch.no_grad": "api/autograd/grad_mode.html#no_grad",
@@ -774,7 +774,7 @@ def test_a_print_has_the_light_drawings_where_a_reader_chose_dark(page, served):
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize(("name", "least"), [("10_quantization/reading_10b", 1), swept("05_training/reading", 11)])
+@pytest.mark.parametrize(("name", "least"), [("10_quantization/reading_10b", 1), swept("05_training/reading_05b", 11)])
 def test_formulas_show_without_a_script(browser, folder, name, least):
     with browser.new_context(java_script_enabled=False) as context:
         page = context.new_page()
