@@ -240,10 +240,11 @@ COVERED = [
 @pytest.mark.parametrize("path", COVERED, ids=lambda path: path.parent.name)
 def test_a_figure_at_the_top_is_not_covered_by_a_question_and_is_not_near(hooks, path):
     page = hooks["notebooks"].convert(hooks["notebooks"].Notebook(path, "phases/x/reading.md"), lambda *_: None)
-    _, number, below = hooks["notebooks"].TOP.split(page)
-    before = below[: re.search(rf"^\*Figure {re.escape(number)}[.:] ", below, re.MULTILINE).start()]
-    assert re.search("^#+ ", before, re.MULTILINE)
-    assert before.rfind('<details class="folded asked"') <= before.rfind("</details>")
+    for top in hooks["notebooks"].TOP.finditer(page):
+        below = page[top.end() :]
+        before = below[: re.search(rf"^\*Figure {re.escape(top[1])}[.:] ", below, re.MULTILINE).start()]
+        assert re.search("^#+ ", before, re.MULTILINE)
+        assert before.rfind('<details class="folded asked"') <= before.rfind("</details>")
 
 
 @pytest.mark.parametrize(
