@@ -82,7 +82,7 @@ const share = (() => {
     return note;
   }
 
-  // The answer of this page's link, also after a reload: the theme puts the section in sight into the address. `null` forgets it.
+  // The answer of this page's link, also after a reload when the address no longer has it. `null` forgets it.
   function brought(text = location.hash.match(/^#a=(.*)$/)?.[1]) {
     const key = `${kept.key} link`;
     try {
@@ -106,11 +106,17 @@ const share = (() => {
     }
   }
 
+  // Take the answer out of the address, which `address.js` keeps there.
+  function leave() {
+    if (location.hash.startsWith("#a=")) History.prototype.replaceState.call(history, null, "", location.href.split("#")[0]);
+  }
+
   // Put that answer into its editor.
   async function receive() {
     const text = brought();
     if (text === null) return;
-    const refuse = (why) => (brought(null), bar.element.after(say(why)), note.scrollIntoView({ block: "center" }));
+    const forget = () => (brought(null), leave());
+    const refuse = (why) => (forget(), bar.element.after(say(why)), note.scrollIntoView({ block: "center" }));
     if (text.length > LONGEST) return refuse(words("The link's answer is too long, so it was not read. Nothing has changed here."));
     const verdicts = cells.filter(({ kind }) => kind === "check").map(({ outputs }) => outputs);
     for (const { style } of verdicts) style.visibility = "hidden"; // they are about the reader's answers
@@ -122,7 +128,6 @@ const share = (() => {
     if (!cell) return refuse(words("The link has an answer to an exercise that this lab does not have. Nothing has changed here."));
     for (const other of cells) if (other.lent !== undefined) other.giveBack();
     const there = (...what) => (cell.block.before(say(...what)), note.scrollIntoView({ block: "center" }));
-    const forget = () => (brought(null), history.replaceState(null, "", location.href.split("#")[0]));
     if (given.answer === cell.mine) return forget(), there(words("The link has the answer that is here already."));
     cell.lend(given.answer);
     const back = () => {
@@ -137,5 +142,5 @@ const share = (() => {
     there(told, make("div", { class: "buttons" }, make("button", { text: words("Back to mine"), type: "button", click: back })));
   }
 
-  return { buttons, receive };
+  return { buttons, leave, receive };
 })();

@@ -194,13 +194,6 @@ const figure = (() => {
     new ResizeObserver(fit).observe(place);
   }
 
-  // The site writes the section that is read into the address, but never over a state.
-  const { replaceState } = history, isState = ({ hash }) => /^#\w+=/.test(hash), page = ({ pathname, search }) => pathname + search;
-  history.replaceState = function (state, title, url = location.href) {
-    const next = new URL(url, location.href);
-    if (!isState(location) || isState(next) || page(next) !== page(location)) replaceState.call(this, state, title, url);
-  };
-
   return (name, parts) => {
     for (const place of document.querySelectorAll(`[data-figure="${name}"]:not(.moves)`)) mount(place, parts);
   };
