@@ -240,6 +240,7 @@ class Cell {
     this.name = `cell ${id}`;
     this.outside = block.closest("details.folded") ?? block; // code that only draws is folded away
     this.outputs = make("div", { class: "outputs", "aria-live": "polite" });
+    this.stored = []; // the outputs that the page came with
     this.waiting = make("p", { class: "notes", "aria-hidden": true }); // what the cell waits for, which the bar says too
     this.editor = null;
     this.judged = null; // of a check, what the verdict that is shown is about: `subject`
@@ -266,7 +267,7 @@ class Cell {
   }
 
   set text(text) {
-    if (this.lent !== undefined) return void (this.lent = text);
+    if (this.lent !== undefined) return void ((this.lent = text), share.leave()); // the address has another answer
     if (text === this.own) delete this.kept.answers[this.id];
     else this.kept.answers[this.id] = text;
     this.offerAgain();
@@ -329,6 +330,7 @@ class Cell {
       next = next.nextElementSibling;
       this.outputs.append(stored);
     }
+    this.stored = [...this.outputs.children];
     this.alts = Array.from(this.outputs.querySelectorAll("img"), ({ alt }) => alt); // of the pictures that are drawn again
     if (this.outputs.childElementCount) this.judged = this.exercise?.own ?? ""; // the page came with it
     if (this.exercise?.text !== this.exercise?.own) for (const stored of this.outputs.children) stored.hidden = true;
@@ -369,11 +371,12 @@ class Cell {
     this.editor.focus();
   }
 
-  // Put another text in the place of this one.
+  // Put another text in the place of this one. What it showed when it ran goes with it.
   change(text) {
     this.lent = undefined;
     this.text = text;
     this.display();
+    if (this.kind !== "check") this.outputs.replaceChildren(...this.stored);
   }
 
   // Put the page's own text in the place of the reader's, or the reader's back, also on a later visit.
@@ -885,7 +888,7 @@ if (location.protocol === "file:") {
     else if (cell.kind !== "torch") cell.dress();
   }
   bar.dress();
-  if (page.notebook) share.receive(), addEventListener("hashchange", share.receive);
+  if (page.notebook) share.receive(), addEventListener("hashchange", () => location.hash.startsWith("#a=") && share.receive());
 }
 const stores = [kept, ...Object.values(ofLabs)];
 addEventListener("storage", ({ key }) => stores.find((each) => each.key === key)?.follow());

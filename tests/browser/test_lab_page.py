@@ -278,7 +278,11 @@ def test_escape_and_tab_leave_an_editor_whose_code_is_selected(lab):
 def test_who_starts_again_by_mistake_has_the_code_back(lab):
     answer(lab, STRIDES, WRONG)
     buttons = lab.locator(f'[data-cell="{STRIDES}"] + .buttons')
+    press(lab, STRIDES, "Run")
+    shown = lab.locator(f'[data-cell="{STRIDES}"] + .buttons + .outputs')
+    assert shown.inner_text()
     buttons.get_by_text("Start again").click()
+    assert not shown.inner_text()
     lab.reload()
     assert "NotImplementedError" in text_of(lab, STRIDES)
     buttons.get_by_text("Undo").click()
@@ -299,6 +303,11 @@ def test_no_bar_covers_the_text_that_is_written_on_a_phone(lab):
     lab.evaluate("document.activeElement.blur()")
     place, height = lab.evaluate(LOADING)
     assert place == "sticky" and height < 60
+    lab.set_viewport_size({"width": 390, "height": 400})  # less than the verdict
+    press(lab, STRIDES)
+    button = lab.locator(f'[data-cell="{STRIDES}"] + .buttons').bounding_box()
+    bar = lab.locator("article > .tab-bar").bounding_box()
+    assert bar["y"] + bar["height"] <= button["y"] < 400
     lab.set_viewport_size({"width": 1440, "height": 900})
 
 
