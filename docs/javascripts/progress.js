@@ -65,7 +65,7 @@
     const seconds = new Map(); // that a section was in sight
     let anchor;
     for (const block of document.querySelector("article").children) {
-      if (block.matches("h2[id]")) unseen.set((anchor = block.id), new Set());
+      if (block.matches("h2[id]:not(:has(+ .parts))")) unseen.set((anchor = block.id), new Set());
       if (!anchor || read.has(anchor)) continue;
       unseen.get(anchor).add(block);
       sectionOf.set(block, anchor);

@@ -119,8 +119,11 @@ def pages(text: str, reading: Notebook, labs: dict[str, str]) -> dict[str, tuple
         if lab:
             text += f"\n\n**{words('Now build it:')}** {lab[0]}."
         found[part.page] = title, text
-    cards_of_parts = '<div class="cards parts" markdown>\n{}\n</div>'.format("\n".join(cards))
-    return {first.page: (first.title, f"{opening}\n\n{cards_of_parts}\n\n{end}")} | found
+    listed = '## {} {{ #parts }}\n\n<div class="cards parts" markdown>\n{}\n</div>'.format(
+        words("Parts"), "\n".join(cards)
+    )
+    listed = f"<!-- unsearched -->\n\n{listed}\n\n<!-- /unsearched -->"  # each part is found by itself
+    return {first.page: (first.title, f"{opening}\n\n{listed}\n\n{end}")} | found
 
 
 def _card(part: Part, text: str, notes: list[str]) -> str:
