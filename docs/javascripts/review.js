@@ -117,7 +117,8 @@ for (const place of document.querySelectorAll("[data-review]")) {
   const question = make("div", { className: "question", tabIndex: -1 });
   const answer = make("div", { className: "answer", tabIndex: -1 });
   const bar = make("div", { className: "thumb" });
-  place.replaceChildren(choice, where, question, answer, bar);
+  const waits = document.querySelector("[data-waits]"); // says when questions come
+  place.replaceChildren(waits, choice, where, question, answer, bar);
 
   function left(day = spaced.today(), atMost = most) {
     const { cards, names } = spaced.read(of);
@@ -154,8 +155,13 @@ for (const place of document.querySelectorAll("[data-review]")) {
 
   function begin() {
     answered = spaced.answeredOn(spaced.read(of).cards, spaced.today()).length;
+    tellWhenNone();
     if (choosing) offer();
     else ask();
+  }
+
+  function tellWhenNone() {
+    waits.hidden = left(spaced.today(), Infinity).length > 0;
   }
 
   // A button that begins, as soon as a phase is chosen.
@@ -201,6 +207,7 @@ for (const place of document.querySelectorAll("[data-review]")) {
     const { [name]: card, ...cards } = spaced.read(of).cards;
     spaced.write({ cards: { ...cards, [name]: spaced.scheduled(card, grade, spaced.today()) } }); // at the end
     answered += 1;
+    tellWhenNone();
     ask();
     question.focus({ preventScroll: true });
   }

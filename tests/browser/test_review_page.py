@@ -216,7 +216,10 @@ def test_a_browser_without_work_is_asked_which_phases_it_has_read(page, served, 
     page.reload()
     place = page.locator("[data-review]")
     assert place.locator("details").get_attribute("open") is not None and not place.get_by_role("button").count()
+    waits = place.get_by_text("A question comes after you have read")
+    assert waits.get_by_role("link", name="a reading").is_visible()
     place.get_by_label("10 ").check()
+    assert not waits.is_visible()
     place.get_by_label("01 ").check()  # the list stays
     assert place.locator("summary").inner_text() in ("Phases: 01, 10", "All phases")
     place.get_by_role("button", name="Begin").click()
