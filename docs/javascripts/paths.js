@@ -1,18 +1,35 @@
-// A path through the course in the list of pages: the reader chooses it on the page of the paths, and this browser keeps it.
+// A path through the course: the reader chooses it on the page of the paths, and this browser keeps it. The list of pages then has the
+// path's pages alone, and a reading says which of its sections are on the path, and how the path goes on after them.
+//
+// It is kept as {title, page, labs}. `labs` has all that the path needs, in its order, as [text, address]: labs, and sections of readings,
+// whose addresses have an anchor.
 let afterOnPath; // what the path of the reader has after this page, or null. The path ends on its own page.
 {
   const KEY = "rushlight/path";
   const NARROW = matchMedia("(max-width: 76.1875em)"); // where the theme has a drawer
   const root = new URL(JSON.parse(document.getElementById("__config").textContent).base + "/", location.href).href;
 
+  const urlOf = (address) => new URL(address, root);
+  const isHere = ({ href, pathname }) => href.startsWith(root) && pathname === location.pathname;
+  const isEntry = ([, address]) => typeof address === "string" && urlOf(address).href.startsWith(root); // one that leads elsewhere is none of this script's
+
   const stored = () => {
     try {
       const { title, page, labs } = JSON.parse(localStorage.getItem(KEY));
-      return labs.every(Array.isArray) ? { title, page, labs } : null;
+      return labs.every(isEntry) && isEntry([title, page]) ? { title, page, labs } : null;
     } catch {
       return null; // no path, or a browser that keeps nothing
     }
   };
+
+  function keep(path) {
+    try {
+      if (path) localStorage.setItem(KEY, JSON.stringify(path));
+      else localStorage.removeItem(KEY);
+    } catch {
+      // this page shows it all the same
+    }
+  }
 
   const make = (tag, className, ...inside) => {
     const made = Object.assign(document.createElement(tag), { className });
@@ -20,22 +37,27 @@ let afterOnPath; // what the path of the reader has after this page, or null. Th
     return made;
   };
 
-  // A link of the list. Addresses are kept below the site's own, and one that leads elsewhere is none of this script's.
+  const readingOf = (address) => {
+    const [, number] = address.match(/reading_(\d\d\w)\.html/) ?? address.match(/phases\/(\d\d)/) ?? [];
+    return words("Reading {}", number);
+  };
+
+  // The pages of a path, each once: its labs, and its readings from the first section that the path needs.
+  const pagesOf = ({ labs }) => {
+    const pages = labs.map(([, address]) => address.split("#")[0]);
+    return labs.filter((_, at) => pages.indexOf(pages[at]) === at).map(([text, address]) => [address.includes("#") ? readingOf(address) : text, address]);
+  };
+
+  // A link of the list.
   const entry = ([text, address]) => {
     const link = make("a", "md-nav__link", make("span", "md-ellipsis", text));
-    link.href = new URL(address, root).href;
-    const here = link.href.startsWith(root) && link.pathname === location.pathname;
-    if (here) link.ariaCurrent = "page";
-    return link.href.startsWith(root) ? make("li", "md-nav__item", link) : "";
+    link.href = urlOf(address).href;
+    if (isHere(link)) link.ariaCurrent = "page";
+    return make("li", "md-nav__item", link);
   };
 
   function choose(path) {
-    try {
-      if (path) localStorage.setItem(KEY, JSON.stringify(path));
-      else localStorage.removeItem(KEY);
-    } catch {
-      // the list is changed on this page all the same
-    }
+    keep(path);
     show(path);
     dispatchEvent(new Event("rushlight:kept")); // so that the points are at the new links
   }
@@ -46,27 +68,60 @@ let afterOnPath; // what the path of the reader has after this page, or null. Th
     nav.querySelector(".on-path")?.remove();
     nav.classList.toggle("follows-path", Boolean(path));
     if (path) {
-      // a narrow screen shows one level of the list alone: that of the page
-      const here = [...nav.querySelectorAll(":scope .md-nav__item--active")].at(-1);
-      const list = (NARROW.matches && here?.parentElement) || nav.querySelector(".md-nav__list");
+      // a narrow screen shows one level of the list alone: that of the page. The page is first there: it leads to its sections
+      const here = NARROW.matches && [...nav.querySelectorAll(":scope .md-nav__item--active")].at(-1);
+      const list = here ? here.parentElement : nav.querySelector(".md-nav__list");
       const all = Object.assign(make("button", "", words("Show all pages")), { type: "button" });
       all.addEventListener("click", () => choose(null));
-      const labs = make("ul", "md-nav__list", entry([path.title, path.page]), ...path.labs.map(entry));
-      list.prepend(make("li", "on-path", labs, all));
+      const labs = make("ul", "md-nav__list", entry([path.title, path.page]), ...pagesOf(path).map(entry));
+      const item = make("li", "on-path", labs, all);
+      if (here) here.after(item);
+      else list.prepend(item);
+      for (const scrolled of [list, nav.closest(".md-sidebar__scrollwrap")]) scrolled.scrollTop = 0; // to the page in the list of all
     }
+    guide(path ?? { labs: [] });
     for (const button of document.querySelectorAll("button[data-choose]")) {
       button.textContent = path?.page === button.dataset.choose ? words("Show all pages in the list of pages") : words("Show this path in the list of pages");
       button.ariaLabel = `${button.textContent}: ${sectionOf(button)}`;
     }
   }
 
+  // On a page of a reading: marks at the path's sections in the list of sections, and a line below each stretch of them.
+  function guide({ title, page, labs }) {
+    for (const old of document.querySelectorAll(".of-path")) old.remove();
+    const links = [...document.querySelectorAll(".md-nav--secondary a[href]")];
+    for (const [at, [, address]] of labs.entries()) {
+      const url = urlOf(address), heading = url.hash && isHere(url) && document.getElementById(decodeURIComponent(url.hash.slice(1)));
+      if (!heading) continue;
+      for (const link of links.filter(({ hash }) => hash === url.hash)) {
+        link.prepend(Object.assign(make("b", "of-path"), { role: "img", ariaLabel: words("on the path") }));
+      }
+      let last = heading; // block of the section
+      while (last.nextElementSibling && !last.nextElementSibling.matches("h1, h2, script, aside, form")) last = last.nextElementSibling;
+      const next = labs[at + 1] && urlOf(labs[at + 1][1]);
+      if (next && !(isHere(next) && last.nextElementSibling?.id === decodeURIComponent(next.hash.slice(1)))) {
+        last.after(lineTo(labs[at + 1], next, { title, page }));
+      }
+    }
+    const list = document.querySelector(".md-nav--secondary:has(.of-path) .md-nav__list");
+    if (list) list.prepend(make("li", "md-nav__item of-path", words("Needed for the path {}", title))), (list.scrollTop = 0);
+  }
+
+  // How the path goes on: at a lab, or at a section of this page or of another one.
+  function lineTo([text, address], { href, hash, pathname }, { title, page }) {
+    const said = !hash ? words("lab {}", text) : pathname === location.pathname ? text : `${readingOf(address)}: ${text}`;
+    const [before, between, after] = words("For the path {0}: go on with {1}.").split(/\{\d\}/);
+    const link = (textContent, href) => Object.assign(make("a", ""), { textContent, href });
+    return make("p", "of-path", before, link(title, urlOf(page).href), between, link(said, href), after);
+  }
+
   afterOnPath = () => {
-    const { title, page, labs } = stored() ?? { labs: [] }, here = location.href.split(/[?#]/)[0];
-    const place = labs.findIndex(([, address]) => here === new URL(address, root).href.split("#")[0]);
+    const path = stored(), pages = path ? pagesOf(path) : [];
+    const place = pages.findIndex(([, address]) => isHere(urlOf(address)));
     if (place < 0) return null;
-    const [text, address] = labs[place + 1] ?? [title, page], number = text.match(/^\d\d\w?\b/)?.[0];
-    const said = labs[place + 1] ? words("Next: {}", text) : words("The end of the path: {}", title);
-    return { link: new URL(address, root).href, number, said, title: text };
+    const [text, address] = pages[place + 1] ?? [path.title, path.page], number = text.match(/^\d\d\w?\b/)?.[0];
+    const said = pages[place + 1] ? words("Next: {}", text) : words("The end of the path: {}", path.title);
+    return { link: urlOf(address).href, number, said, title: text };
   };
 
   const keptOf = (key) => {
@@ -77,46 +132,43 @@ let afterOnPath; // what the path of the reader has after this page, or null. Th
     }
   };
 
-  // A lab is done with all of its points, and a section of a reading when it was read.
+  // A lab is done with all the points that a browser gives for it, or if the browser runs only a part of it, with all of its points.
+  // A section of a reading is done when it was read.
   const standing = (link) => {
     const [, reading, name] = link.pathname.match(/(\w+\/(\w+))\.html$/), { sections, finished, points, of } = keptOf(link.hash ? `read ${reading}` : name);
     if (link.hash) return { isDone: Boolean(sections?.includes(decodeURIComponent(link.hash.slice(1)))) };
-    return { isDone: Boolean(finished || (of && points === of)), isBegun: points > 0 };
+    return { isDone: Boolean((finished && runsHere(link)) || (of && points === of)), isBegun: points > 0 };
   };
   const isDone = (link) => standing(link).isDone;
+  const aboutLab = (link) => link.closest("tr").querySelector("[data-hours]").dataset;
+  const runsHere = (link) => aboutLab(link).runs === "whole";
 
   for (const table of document.querySelectorAll(".path[data-path]")) {
     const below = (link) => link.href.slice(root.length);
     const page = `${location.href.split("#")[0].slice(root.length)}#${table.dataset.path}`;
     const links = [...table.querySelectorAll("td:first-child a")];
-    const named = (link) => {
-      if (!link.hash) return link.textContent.split(" ")[0];
-      const [, number] = link.pathname.match(/reading_(\d\d\w)\.html$/) ?? link.pathname.match(/phases\/(\d\d)/);
-      return words("Reading {}", number);
-    };
-    const labs = []; // each after the readings that its row names
-    for (const row of table.querySelectorAll("tbody tr")) {
-      const lab = row.querySelector("td:first-child a");
-      for (const link of lab ? row.querySelectorAll("td:nth-child(2) a") : []) {
-        const page = (address) => address.split("#")[0];
-        if (!labs.some(([, address]) => page(address) === page(below(link)))) labs.push([named(link), below(link)]);
-      }
-      if (lab) labs.push([lab.firstChild.textContent, below(lab)]);
-    }
+    const named = (link) => (link.hash ? readingOf(link.pathname) : link.textContent.split(" ")[0]);
+    const sections = (lab) => [...lab.closest("tr").querySelectorAll("td:nth-child(2) a")];
+    const labs = links.flatMap((lab) => [...sections(lab).map((link) => [link.textContent, below(link)]), [lab.firstChild.textContent, below(lab)]]);
     const title = document.getElementById(table.dataset.path).firstChild.textContent.trim();
     const button = Object.assign(make("button", ""), { type: "button" });
     button.dataset.choose = page;
-    button.addEventListener("click", () => choose(stored()?.page === page ? null : { title, page, labs }));
+    const path = { title, page, labs };
+    if (stored()?.page === page) keep(path); // as the path is now, in the language of this page
+    button.addEventListener("click", () => choose(stored()?.page === page ? null : path));
+    // Of a lab that needs an installation the browser knows nothing. It is over when something after it has begun.
+    const isBegun = (link) => isDone(link) || standing(link).isBegun;
+    const isOver = (lab, at) => isDone(lab) || (!runsHere(lab) && links.slice(at + 1).some((later) => [later, ...sections(later)].some(isBegun)));
     // A lab that is begun no longer needs what is read before it.
-    const lab = links.find((link) => !isDone(link));
-    const before = lab && !standing(lab).isBegun ? [...lab.closest("tr").querySelectorAll("td:nth-child(2) a")] : [];
+    const lab = links.find((link, at) => !isOver(link, at));
+    const before = lab && !standing(lab).isBegun ? sections(lab) : [];
     const next = before.find((link) => !isDone(link)) ?? lab;
-    const isNew = ![...table.querySelectorAll("td a")].some((link) => isDone(link) || standing(link).isBegun);
+    const isNew = ![...table.querySelectorAll("td a")].some(isBegun);
     const said = isNew ? words("Start with {}", named(next)) : next ? words("Go on with {}", named(next)) : words("All labs of this path are finished");
     const start = next ? Object.assign(make("a", "md-button md-button--primary", said), { href: next.href }) : make("b", "", said);
-    start.addEventListener("click", () => next && choose({ title, page, labs }));
-    const done = links.filter(isDone), left = links.reduce((sum, link) => sum + !isDone(link) * link.closest("tr").querySelector("[data-hours]").dataset.hours, 0);
-    table.dataset.left = left; // hours
+    start.addEventListener("click", () => next && choose(path));
+    const done = links.filter(isDone), hoursOf = (labs) => labs.reduce((sum, lab) => sum + !isDone(lab) * aboutLab(lab).hours, 0);
+    Object.assign(table.dataset, { left: hoursOf(links), leftHere: hoursOf(links.filter(runsHere)) });
     const far = done.length ? [" ", make("small", "", words("{0} of {1} labs finished", done.length, links.length))] : [];
     const fold = Object.assign(make("button", "fold", words("Labs and readings")), { type: "button", ariaExpanded: false }); // on a phone
     fold.addEventListener("click", () => (fold.ariaExpanded = table.classList.toggle("open")));

@@ -35,8 +35,17 @@ def test_a_chosen_path_is_in_the_list_of_pages_until_it_is_taken_away(page, fold
         page.locator("header label[for=__drawer]").click()
     assert page.locator(".on-path .kept").inner_text() == "3/32"
     assert not page.locator(".md-nav--primary .md-nav__link[href$='10_quantization/reading.html']").first.is_visible()
+    page.goto(first.evaluate("link => link.href"))
+    sections = page.locator(".md-nav--secondary a")
+    marks = sections.get_by_role("img", name="on the path", include_hidden=True)
+    assert 3 < marks.count() <= sections.count()
+    page.locator("p.of-path").last.get_by_role("link", name="lab 01a").click()
+    page.wait_for_url("**/01a_views.html")
+    page.go_back()
+    if width < 1000:
+        page.locator("header label[for=__drawer]").click()
     page.get_by_role("button", name="Show all pages", exact=True).click()
-    assert page.locator(".on-path").count() == 0
+    assert page.locator(".on-path, .of-path").count() == 0
     assert page.evaluate("localStorage.getItem('rushlight/path')") is None
     page.evaluate("localStorage.setItem('rushlight/01a_views', JSON.stringify({points: 32, of: 32}))")
     page.goto(f"{folder.as_uri()}/paths.html")
@@ -109,4 +118,22 @@ def test_a_path_goes_on_with_what_is_not_done_in_its_order_and_at_its_end_leads_
     assert page.get_by_text("You have built this: a function of Python").is_visible()
     start.click()
     assert page.url.endswith("paths.html#distributed")
+    page.evaluate("localStorage['rushlight/04a_history'] = localStorage['rushlight/01a_views']")
+    page.reload()
+    part = page.locator("[data-path=distributed]")  # its other labs do not run in a browser
+    assert "Distributed training: 2 of 6 labs finished here" in part.locator(".end").inner_text()
+    assert "rushlight status --path distributed" in part.locator(".end").inner_text()
+    assert part.get_by_role("link", name="Go on with Reading 09a").is_visible()
+    page.evaluate("localStorage.clear()")
+
+
+def test_a_lab_that_does_not_run_in_a_browser_is_over_when_what_follows_it_has_begun(page, folder, problems):
+    page.goto(f"{folder.as_uri()}/paths.html")
+    page.evaluate("localStorage.clear()")
+    page.reload()
+    go_on = page.locator("[data-path=kernels] .md-button").first
+    assert go_on.inner_text() == "Start with Reading 00"
+    page.evaluate("localStorage['rushlight/03a_loops'] = JSON.stringify({ points: 2, of: 35 })")
+    page.reload()
+    assert go_on.inner_text() == "Go on with 03a"
     page.evaluate("localStorage.clear()")

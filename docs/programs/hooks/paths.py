@@ -21,11 +21,12 @@ from autograder import paths
 from autograder.author.build import effort_of
 from autograder.model import Course
 from docs.programs.hooks.languages import plain, words
-from docs.programs.hooks.tab import RANKS, is_on_torch
+from docs.programs.hooks.tab import LACKED, RANKS, is_on_torch
 
 MARK, ALL = re.compile(r"<!-- path: (\w+) -->"), "<!-- paths -->"
 HEADING = re.compile(r"^## (.+) \{ #(\w+) \}$", re.MULTILINE)
 ROW = re.compile(r"^\|.*$", re.MULTILINE)
+ALL_OF_IT, PART, NOTHING = "whole", "part", "nothing"  # of a lab runs in a browser
 NUMBER = re.compile(r"`[^`]*`|\[[^]]*\]\([^)]*\)|\b(\d\d[a-e]?)\b")  # what is code or a link stays
 
 
@@ -43,11 +44,33 @@ def compared(markdown: str) -> str:
     lines = [f"| {' | '.join(heads)} |", "|---|---|---|---|"]
     for title, path in HEADING.findall(markdown):
         if path in paths.PATHS:
-            labs = [Course().find_lab(number).name for number in paths.PATHS[path]]
-            starts = any(lab[:2] == RANKS or is_on_torch(lab) for lab in labs)
-            where = words("an installation") if starts else words("your browser")
+            labs = paths.PATHS[path]
+            where = words("an installation") if NOTHING in map(runs_here, labs) else words("your browser")
             lines.append(f"| [{title}](#{path}) | {len(labs)} | {hours(path)} | {where} |")
     return "\n".join(lines)
+
+
+def runs_here(number: str) -> str:
+    """How much of a lab runs in a browser: all but some checks, a part, or nothing."""
+    lab = Course().find_lab(number)
+    if lab.name[:2] == RANKS or is_on_torch(lab.name):
+        return NOTHING
+    lacked = sum(points for check, points in lab.points.items() if check in LACKED)
+    return PART if 2 * lacked > sum(lab.points.values()) else ALL_OF_IT
+
+
+def where(path: str) -> str:
+    """What a browser can do of a path, and how its end is seen."""
+    of: dict[str, list[str]] = {}
+    for number in paths.PATHS[path]:
+        of.setdefault(runs_here(number), []).append(number)
+    whole, part, nothing = (", ".join(of.get(each, [])) for each in (ALL_OF_IT, PART, NOTHING))
+    said = [words("**In your browser:** {}.").format(whole if part or nothing else words("all labs"))]
+    said += [words("Of {}, only what needs no C++ compiler.").format(part)] if part else []
+    said += [words("**In an installation alone:** {}.").format(nothing)] if nothing else []
+    command = f"rushlight status --path {path}"
+    end = words("In an [installation](students.md), `{}` counts all checks, and says when the path is finished.")
+    return " ".join([*said, end.format(command)])
 
 
 def hours(path: str) -> str:
@@ -92,12 +115,12 @@ def table(path: str, config: MkDocsConfig) -> str:
         said = said or [words("nothing more")]
         title = f"[{number} {lab.subject}]({lab.page})" + f"<br><small>{after}</small>" * bool(after)
         time = minutes(number, sections)
-        shown = f'<span data-hours="{halves_of(time) / 2:g}">{spoken(time)}</span>'
+        shown = f'<span data-hours="{halves_of(time) / 2:g}" data-runs="{runs_here(number)}">{spoken(time)}</span>'
         lines.append(f"| {title} | {'<br>'.join(said)} | {shown} |")
     lines.append(f"| **{words('together')}** | | **{hours(path)}** |")
     count = words("{count} labs, about {time}").format(count=len(lines) - 3, time=hours(path))
     begins = f'<div class="path" data-path="{path}" markdown>\n\n<p class="buttons"></p>'
-    return "\n\n".join([f"**{count}**", begins, "\n".join(lines), "</div>"])
+    return "\n\n".join([f"**{count}**", where(path), begins, "\n".join(lines), "</div>"])
 
 
 def minutes(number: str, sections: list[paths.Section]) -> float:
