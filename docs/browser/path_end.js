@@ -19,6 +19,7 @@
     const title = titleOf(table), worth = words("{0} of {1} points", sum("points"), sum("of"));
     const names = links.map((link) => link.firstChild.textContent);
     const count = words("{0} of {1} labs", links.length, all.length);
+    const said = isWhole ? words("{}: finished", title) : words("{0}: {1} finished here", title, count);
     const draw = () => picture.drawn({ title: isWhole ? title : `${title}: ${count}`, worth, names, torch, icon });
     const rest = make("p", {}, words("That is all that this browser knows of the path. Where the course is installed, this command counts all of it, and says when it is finished:"), " ", make("code", {}, `rushlight status --path ${path}`));
     const [next] = tables.filter(({ dataset }) => dataset.left > 0).sort((one, other) => one.dataset.left - other.dataset.left);
@@ -28,8 +29,8 @@
     const review = make("a", { href: "review.html" }, words("Five questions a day"));
     const end = make(
       "section",
-      { className: "end", ariaLabel: words("The end of the path") },
-      make("p", { className: "title" }, isWhole ? words("{}: finished", title) : words("{0}: {1} finished here", title, count)),
+      { className: "end", ariaLabel: isWhole ? words("The end of the path") : said },
+      make("p", { className: "title" }, said),
       make("p", {}, make("b", {}, worth)),
       isWhole ? "" : rest,
       ...picture.shown(draw, `rushlight-${path}`),

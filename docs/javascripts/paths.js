@@ -42,10 +42,13 @@ let afterOnPath; // what the path of the reader has after this page, or null. Th
     return words("Reading {}", number);
   };
 
-  // The pages of a path, each once: its labs, and its readings from the first section that the path needs.
+  // The pages of a path: its labs, and before each the readings, from the first section that the path needs there. A reading that comes
+  // twice is named with this section.
   const pagesOf = ({ labs }) => {
-    const pages = labs.map(([, address]) => address.split("#")[0]);
-    return labs.filter((_, at) => pages.indexOf(pages[at]) === at).map(([text, address]) => [address.includes("#") ? readingOf(address) : text, address]);
+    const page = ([, address]) => address.split("#")[0], isOf = (one) => (other) => page(one) === page(other);
+    const pages = labs.filter((entry, at) => !at || !isOf(entry)(labs[at - 1]));
+    const named = ([text, address]) => (!address.includes("#") ? text : pages.filter(isOf([text, address])).length > 1 ? `${readingOf(address)}: ${text}` : readingOf(address));
+    return pages.map((entry) => [named(entry), entry[1]]);
   };
 
   // A link of the list.
@@ -107,12 +110,13 @@ let afterOnPath; // what the path of the reader has after this page, or null. Th
     if (list) list.prepend(make("li", "md-nav__item of-path", words("Needed for the path {}", title))), (list.scrollTop = 0);
   }
 
+  const linkTo = (textContent, href) => Object.assign(make("a", ""), { textContent, href });
+
   // How the path goes on: at a lab, or at a section of this page or of another one.
   function lineTo([text, address], { href, hash, pathname }, { title, page }) {
     const said = !hash ? words("lab {}", text) : pathname === location.pathname ? text : `${readingOf(address)}: ${text}`;
     const [before, between, after] = words("For the path {0}: go on with {1}.").split(/\{\d\}/);
-    const link = (textContent, href) => Object.assign(make("a", ""), { textContent, href });
-    return make("p", "of-path", before, link(title, urlOf(page).href), between, link(said, href), after);
+    return make("p", "of-path", before, linkTo(title, urlOf(page).href), between, linkTo(said, href), after);
   }
 
   afterOnPath = () => {
@@ -176,6 +180,10 @@ let afterOnPath; // what the path of the reader has after this page, or null. Th
   }
 
   show();
+
+  // Home says which path it is.
+  const home = document.querySelector("[data-continue]"), chosen = stored();
+  if (home && chosen) home.after(make("p", "", `${words("Your path:")} `, linkTo(chosen.title, urlOf(chosen.page).href)));
 
   // The page's own last link leads along the path, too.
   const footer = document.querySelector(".md-footer__link--next"), next = afterOnPath();
