@@ -7,7 +7,8 @@ let afterOnPath; // what the path of the reader has after this page, or null. Th
 {
   const KEY = "rushlight/path";
   const NARROW = matchMedia("(max-width: 76.1875em)"); // where the theme has a drawer
-  const root = new URL(JSON.parse(document.getElementById("__config").textContent).base + "/", location.href).href;
+  const { base } = JSON.parse(document.getElementById("__config").textContent); // in another language it ends with a slash
+  const root = new URL(base.replace(/\/?$/, "/"), location.href).href;
 
   const urlOf = (address) => new URL(address, root);
   const isHere = ({ href, pathname }) => href.startsWith(root) && pathname === location.pathname;
