@@ -26,6 +26,7 @@ __all__ = [
 
 
 def _IncludeDispatchKeyGuard(key: DispatchKey) -> AbstractContextManager:  # noqa: N802
+    """A context that adds a key to the included set of this thread."""
     return including(bits(key))
 
 
@@ -44,6 +45,7 @@ def _current_graph_task_id() -> int:
 
 
 def _graph_task() -> GraphTask:
+    """The run of the backward pass that this thread is in. Outside of a backward pass it raises a `RuntimeError`."""
     if local.graph_task is None:
         raise RuntimeError("this should only be called during the backward pass")
     return local.graph_task
@@ -57,6 +59,8 @@ def _will_engine_execute_node(node: Node) -> bool:
 
 
 def _unsafe_set_version_counter(tensors: Sequence[Any], versions: Sequence[int]) -> None:
+    """Set the version counters of tensors without a check that nothing has saved them. A negative version raises a
+    `RuntimeError`."""
     for tensor, version in zip(tensors, versions):
         if version < 0:
             raise RuntimeError(f"Cannot set a version_counter to a value below 0: {version}")
@@ -91,14 +95,17 @@ def _dispatch_keys(tensor) -> int:
 
 
 def _dispatch_tls_local_include_set() -> int:
+    """The dispatch keys that this thread adds to those of its tensors, as a set of bits."""
     return local.included
 
 
 def _dispatch_tls_local_exclude_set() -> int:
+    """The dispatch keys that this thread leaves out, as a set of bits."""
     return local.excluded
 
 
 def _dispatch_has_kernel_for_dispatch_key(name: str, key: str) -> bool:
+    """Whether an operator, such as "aten::add.Tensor", has a kernel of its own for a key."""
     return _parse_dispatch_key(key) in operators[name].kernels
 
 
@@ -123,6 +130,7 @@ def _dispatch_dump_table(name: str) -> str:
 
 
 def __getattr__(name: str):
+    """`_C._nn` is `nn.functional`: the code of a traced graph calls `torch._C._nn.linear`."""
     if name == "_nn":  # generated code calls rushlight._C._nn.linear
         from rushlight.nn import functional
 

@@ -28,10 +28,13 @@ PYTORCH = "2.13.0"  # the version whose behaviour rushlight has
 
 
 def returns(value: Any) -> Callable[..., Any]:
+    """A function that returns this value, with any arguments."""
     return lambda *args, **kwargs: value
 
 
 def refuses(error: type[Exception], message: str) -> Callable[..., NoReturn]:
+    """A function that raises this error, with any arguments."""
+
     def refuse(*args: Any, **kwargs: Any) -> NoReturn:
         raise error(message)
 
@@ -61,10 +64,15 @@ def same(value: Any, *_: Any, **__: Any) -> Any:
 
 
 no, none, nothing = returns(False), returns(None), returns(0)
+"""The functions that return False, None and 0: the answers of a build without the feature."""
 without_mps = refuses(RuntimeError, "this needs the MPS backend, and PyTorch's build for CPUs has none")
+"""A function of `torch.mps` on a machine without MPS: it raises a `RuntimeError`."""
 without_accelerator = refuses(RuntimeError, "Cannot access accelerator device when none is available.")
+"""A function of `torch.accelerator` on a machine without one: it raises a `RuntimeError`."""
 without_script = refuses(NotImplementedError, "rushlight leaves out TorchScript: see torch.compile and torch.export")
+"""A function of `torch.jit` that needs TorchScript: it raises a `NotImplementedError`."""
 without_hub = refuses(RuntimeError, "rushlight downloads nothing: torch.hub has no models and no files here")
+"""A function of `torch.hub` that would download files: it raises a `RuntimeError`."""
 
 # Rushlight always computes float32 in full, and in the same order.
 

@@ -244,12 +244,16 @@ class MissingFakeImpl(RuntimeError):
 
 
 def lookup_op(qualname: str) -> OpOverload:
+    """The overload with a name such as "aten::add.Tensor". Without an overload's name it is the default one. Source:
+    `torch/_library/utils.py`, `lookup_op`."""
     namespace, name = parse_namespace(qualname)
     name, _, overload = name.partition(".")
     return getattr(getattr(getattr(ops, namespace), name), overload or "default")
 
 
 def parse_namespace(qualname: str) -> tuple[str, str]:
+    """Split "namespace::name". Another form raises a `ValueError`. Source: `torch/_library/utils.py`,
+    `parse_namespace`."""
     if qualname.count("::") != 1:
         problem = f'Expected `qualname` to be of the form "namespace::name", but got {qualname}.'
         rule = "The qualname passed to the torch.library APIs must consist of a namespace and a name, e.g. aten::sin"
@@ -265,10 +269,12 @@ def key_for_device(device_type: str) -> str:
 
 
 def is_view_op(schema: FunctionSchema) -> bool:
+    """Whether a result is a view of an argument: the schema gives it an alias that is not written."""
     return any(value.alias and not value.is_written for value in schema.returns)
 
 
 def has_kwarg_only_tensors(schema: FunctionSchema) -> bool:
+    """Whether a tensor can be passed by keyword only. Source: `torch/_library/utils.py`, `has_kwarg_only_tensors`."""
     return any(argument.kwarg_only and argument.base == "Tensor" for argument in schema.arguments)
 
 
@@ -295,11 +301,14 @@ def check_aliasing_constraint(name: str, inputs: Sequence, result: Any) -> None:
 
 
 def check_autocast(device_type: str) -> None:
+    """Raise a `ValueError` for a type of device without autocast."""
     if device(device_type).type not in ("cpu", "cuda"):
         raise ValueError(f"Device type '{device_type}' does not support autocast.")
 
 
 def autocast_kernel(operator: OpOverload, device_type: str, cast_inputs: dtype) -> Callable:
+    """The kernel of an operator for the autocast key: it casts floating-point tensors to `cast_inputs`, and calls the
+    operator without autocast."""
     key = BIT[f"Autocast{key_for_device(device_type)}"]
 
     def kernel(_: int, *args: Any, **kwargs: Any) -> Any:

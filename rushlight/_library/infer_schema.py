@@ -45,6 +45,8 @@ SUPPORTED_PARAM_TYPES = {
     **derived_types(dtype, "ScalarType", False, False, False),
     **derived_types(device, "Device", False, False, False),
 }
+"""For each annotation of a parameter its type in a schema. Source: `torch/_library/infer_schema.py`,
+`SUPPORTED_PARAM_TYPES`."""
 SUPPORTED_RETURN_TYPES: dict[Any, str] = {
     Tensor: "Tensor", typing.List[Tensor]: "Tensor[]", list[Tensor]: "Tensor[]", int: "SymInt", float: "float", bool: "bool",  # noqa: UP006
     Number: "Scalar",

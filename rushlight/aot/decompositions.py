@@ -78,17 +78,21 @@ SQRT_2_OVER_PI, CUBE = math.sqrt(2 / math.pi), 0.044715
 
 
 def silu_backward(grad_output: Tensor, self: Tensor) -> Tensor:
+    """`silu_backward` as elementary operators. Source: `torch/_decomp/decompositions.py`, `silu_backward`."""
     sigmoid = 1 / (1 + functions.exp(-self))
     return grad_output * sigmoid * (1 + self * (1 - sigmoid))
 
 
 def gelu(self: Tensor, approximate: str) -> Tensor:
+    """`gelu` as elementary operators: by `erf`, or by `tanh` if `approximate` says so. Source:
+    `torch/_refs/nn/functional/__init__.py`, `gelu`."""
     if approximate == "tanh":
         return self * 0.5 * (1 + functions.tanh((self + self * self * self * CUBE) * SQRT_2_OVER_PI))
     return self * 0.5 * (1 + functions.erf(self * math.sqrt(0.5)))
 
 
 def gelu_backward(grad_output: Tensor, self: Tensor, approximate: str) -> Tensor:
+    """`gelu_backward` as elementary operators. Source: `torch/_decomp/decompositions.py`, `gelu_backward`."""
     if approximate == "tanh":
         squared = self * self
         inner = functions.tanh(self * (1 + squared * CUBE) * SQRT_2_OVER_PI)
@@ -100,31 +104,40 @@ def gelu_backward(grad_output: Tensor, self: Tensor, approximate: str) -> Tensor
 
 
 def softplus(self: Tensor, beta: Scalar, threshold: Scalar) -> Tensor:
+    """`softplus` as elementary operators. Above the threshold it is the input itself. Source:
+    `torch/_refs/nn/functional/__init__.py`, `softplus`."""
     scaled = self * beta
     return functions.where(scaled > threshold, self, functions.log1p(functions.exp(scaled)) / beta)
 
 
 def softplus_backward(grad_output: Tensor, self: Tensor, beta: Scalar, threshold: Scalar) -> Tensor:
+    """`softplus_backward` as elementary operators. Source: `torch/_decomp/decompositions.py`, `softplus_backward`."""
     power = functions.exp(self * beta)
     return functions.where(self * beta > threshold, grad_output, grad_output * power / (power + 1))
 
 
 def scaled(x: Tensor, factor: Scalar) -> Tensor:
+    """`x * factor`, without a node in the graph if the factor is 1."""
     return x if factor == 1 else x * factor
 
 
 def rsub(self: Tensor, other: Any, alpha: Scalar) -> Tensor:
+    """`other - alpha * self` as elementary operators. Source: `torch/_refs/__init__.py`, `rsub`."""
     taken = scaled(self, alpha)
     return other - taken if isinstance(other, Tensor) else -taken + other
 
 
 def copy(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
+    """The functional form of `copy_`: a new tensor with the elements of `src`, in the dtype and with the sizes of
+    `self`."""
     if src.dtype is not self.dtype:
         src = src.to(self.dtype)
     return functions.clone(src.expand(self.shape)) if src.shape != self.shape else functions.clone(src)
 
 
 def fill(self: Tensor, value: Any) -> Tensor:
+    """The functional form of `fill_`: a new tensor with the sizes and dtype of `self`. The value may be a tensor
+    without dimensions."""
     return functions.full_like(self, value) if not isinstance(value, Tensor) else copy(self, value)
 
 
@@ -132,6 +145,7 @@ def fill(self: Tensor, value: Any) -> Tensor:
 
 
 def mean_dim(self: Tensor, dim: Dims, keepdim: bool, dtype: Any) -> Tensor:
+    """`mean` as a sum that is divided by the number of elements."""
     count = math.prod(self.shape[d] for d in dim) if dim and self.dim() else self.numel()
     return functions.sum(self, dim, keepdim, dtype=dtype) / count
 
@@ -145,6 +159,8 @@ def var(self: Tensor, dim: Dims, correction: Scalar | None, keepdim: bool) -> Te
 
 
 def logsumexp(self: Tensor, dim: Sequence[int], keepdim: bool) -> Tensor:
+    """`logsumexp` as elementary operators. The largest element is subtracted before `exp`, unless it is infinite.
+    Source: `torch/_refs/__init__.py`, `logsumexp`."""
     largest = functions.amax(self, dim, True)
     largest = functions.where(functions.abs(largest) == math.inf, 0.0, largest)
     result = functions.log(functions.sum(functions.exp(self - largest), dim, True)) + largest
@@ -152,6 +168,7 @@ def logsumexp(self: Tensor, dim: Sequence[int], keepdim: bool) -> Tensor:
 
 
 def mse_loss(self: Tensor, target: Tensor, reduction: int) -> Tensor:
+    """`mse_loss` as elementary operators. Source: `torch/_refs/nn/functional/__init__.py`, `mse_loss`."""
     away = self - target
     loss = away * away
     if reduction == NONE:
@@ -160,6 +177,7 @@ def mse_loss(self: Tensor, target: Tensor, reduction: int) -> Tensor:
 
 
 def mse_loss_backward(grad_output: Tensor, self: Tensor, target: Tensor, reduction: int) -> Tensor:
+    """`mse_loss_backward` as elementary operators. Source: `torch/_decomp/decompositions.py`, `mse_loss_backward`."""
     return (self - target) * (grad_output * (2 / self.numel() if reduction == MEAN else 2))
 
 
@@ -224,6 +242,7 @@ TABLE: dict[str, Callable] = {
     "mse_loss": mse_loss,
     "mse_loss_backward": mse_loss_backward,
 }
+"""The decompositions of the backend, by the names of operators with their overloads."""
 
 
 def get_decompositions(names: Sequence[Operator | str]) -> dict[Operator, Callable]:
@@ -239,6 +258,7 @@ def core_aten_decompositions() -> dict[Operator, Callable]:
 
 
 def overload(name: str) -> OpOverload:
+    """The overload of `aten` with a name such as `add.Tensor`. Without an overload's name it is the default one."""
     packet, _, which = name.partition(".")
     return getattr(getattr(aten, packet), which or "default")
 

@@ -362,6 +362,7 @@ class FunctionalTensorMode(DispatchMode):
 
 
 def as_list(results: Any) -> Sequence[Any]:
+    """The results of a call as a sequence: a single result becomes a list."""
     return results if isinstance(results, (list, tuple)) else [results]
 
 

@@ -123,10 +123,13 @@ def tangent_of(x: Tensor) -> Tensor:
 
 
 def layout(x: Any) -> tuple | None:
+    """The sizes, strides and storage offset of a tensor, in elements. Other values have none."""
     return (tuple(x.shape), tuple(x.stride()), x.storage_offset()) if isinstance(x, Tensor) else None
 
 
 def input_info(mode: FunctionalTensorMode, x: Any, before: tuple | None) -> InputAliasInfo:
+    """Whether an input was written, changed its metadata, requires a gradient, or was written only where autograd did
+    not record. `before` is its layout before the trace."""
     if not isinstance(x, Tensor):
         return InputAliasInfo(False, False, False, True)
     storage, now = mode.of(x).storage, layout(x)

@@ -51,6 +51,7 @@ def operator_name(node: Node) -> str | None:
 
 
 def is_view_node(node: Node) -> bool:
+    """Whether a node calls an operator that returns a view."""
     return operator_name(node) in VIEWS
 
 
@@ -86,10 +87,13 @@ class NodeInfo:
 
 
 def is_tangent(node: Node) -> bool:
+    """Whether a node is an input of the backward graph: a gradient of an output. Source:
+    `torch/_functorch/partitioners.py`, `_is_tangent`."""
     return node.op == "placeholder" and "tangents" in node.target
 
 
 def is_primal(node: Node) -> bool:
+    """Whether a node is an input of the forward graph. Source: `torch/_functorch/partitioners.py`, `_is_primal`."""
     return node.op == "placeholder" and "tangents" not in node.target
 
 
@@ -129,6 +133,7 @@ def needed_for(nodes: Iterable[Node], known: Container[Node]) -> set[Node]:
 
 
 def output_values(graph: Graph) -> list[Any]:
+    """The values that a graph returns: nodes and constants."""
     return list(graph.output_node().args[0])
 
 

@@ -70,11 +70,13 @@ def aot_autograd(
 
 
 def log_graph(heading: str, module: GraphModule) -> None:
+    """Write a graph to the log artifact `aot_graphs`, if the log is enabled."""
     if logs.wanted("aot_graphs"):
         logs.artifact("aot_graphs", module.print_readable(print_output=False), heading)
 
 
 def fakes_of(module: GraphModule) -> list[Any]:
+    """The fake tensors of a graph's inputs, in order."""
     return [node.meta.get("val") for node in module.graph.nodes if node.op == "placeholder"]
 
 

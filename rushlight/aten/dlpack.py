@@ -27,6 +27,8 @@ INT, UINT, FLOAT, BFLOAT, BOOL = 0, 1, 2, 4, 6
 
 
 class DLDevice(ctypes.Structure):
+    """The struct of DLPack that names a device: the kind of device, and its index among those of this kind."""
+
     _fields_ = [("device_type", c_int32), ("device_id", c_int32)]
 
 

@@ -104,7 +104,11 @@ def _of_one_or_several(function: Callable) -> Callable[..., Tensor | tuple[Tenso
 
 
 atleast_1d, atleast_2d = _of_one_or_several(functions.atleast_1d), _of_one_or_several(functions.atleast_2d)
+"""The operator of the same name for one tensor. Several tensors, or a list of them, give a tuple. Source:
+`torch/functional.py`."""
 atleast_3d = _of_one_or_several(functions.atleast_3d)
+"""The operator of the same name for one tensor. Several tensors, or a list of them, give a tuple. Source:
+`torch/functional.py`, `atleast_3d`."""
 
 
 def meshgrid(*tensors: Tensor, indexing: str | None = None) -> tuple[Tensor, ...]:
@@ -126,6 +130,8 @@ def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False)
 
 
 def tensor_nonzero(self: Tensor, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
+    """The indices of the elements that are not 0: one row for each, of shape (count, dim), or with `as_tuple` one index
+    tensor for each dimension, as `x[indices]` takes them."""
     return nonzero(self, as_tuple=as_tuple)
 
 
@@ -147,6 +153,7 @@ def norm(input: Tensor, p: Order = "fro", dim: Dims = None, keepdim: bool = Fals
 
 
 def tensor_norm(self: Tensor, p: Order = "fro", dim: Dims = None, keepdim: bool = False, dtype=None) -> Tensor:
+    """`rushlight.norm` as a method, with the argument `dtype`. Source: `torch/_tensor.py`, `Tensor.norm`."""
     return norm(self, p, dim, keepdim, dtype=dtype)
 
 

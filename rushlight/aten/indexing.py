@@ -202,6 +202,7 @@ _WHOLE, _BASIC, _PLAIN = slice(None), {slice, int}, (int, type(None))
 
 
 def delitem(self: Tensor, key: Any) -> NoReturn:
+    """Raise a `TypeError`, because `del x[i]` would change the size of a tensor that may share its storage."""
     raise TypeError("Tensor does not support deleting items")
 
 

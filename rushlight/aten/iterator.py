@@ -167,6 +167,7 @@ def geometry_in(common: dtype, operand: Operand) -> Geometry | None:
 
 
 def geometry(operand: Operand) -> Geometry | None:
+    """The sizes and strides of a tensor, in elements. A number has none."""
     return (operand._sizes, operand._strides) if isinstance(operand, Tensor) else None
 
 
@@ -183,6 +184,8 @@ def common_sizes(*operands: Operand) -> tuple[int, ...]:
 
 
 def assert_no_internal_overlap(self: Tensor) -> None:
+    """Raise a `RuntimeError` if two elements of the tensor share memory. Source: `aten/src/ATen/MemoryOverlap.cpp`,
+    `assert_no_internal_overlap`."""
     if _overlaps(self._sizes, self._strides):
         refuse_overlap("more than one element of the written-to tensor refers to a single memory location")
 
@@ -193,6 +196,7 @@ def _overlaps(sizes: tuple[int, ...], strides: tuple[int, ...]) -> bool:
 
 
 def refuse_overlap(reason: str) -> NoReturn:
+    """Raise the `RuntimeError` of an operation that would write to overlapping memory."""
     raise RuntimeError(f"unsupported operation: {reason}. Please clone() the tensor before performing the operation.")
 
 

@@ -195,11 +195,14 @@ def planned_by_value(kernel: Structured, set_up: Callable[..., Callable | None],
 
 
 def check_floating(name: str, self: Tensor) -> None:
+    """Raise a `NotImplementedError` if the tensor's dtype is not a floating-point dtype."""
     if self.dtype.category != FLOATING:
         raise NotImplementedError(f"{name} is not implemented for '{self.dtype.type_name}'")
 
 
 def allocate(output: Output, device: str = "cpu") -> Tensor:
+    """An uninitialised tensor with the sizes, strides and dtype that a meta function has computed. Without strides, it
+    is contiguous."""
     strides = plain_strides(tuple(output.sizes)) if output.strides is None else output.strides
     return empty_strided(output.sizes, strides, output.dtype, device)
 
@@ -356,6 +359,8 @@ def resize_output(out: Tensor, sizes: Sequence[int], strides: Sequence[int] | No
 
 
 def warn_resized(out: Tensor, sizes: Sequence[int]) -> None:
+    """Warn that a tensor passed as `out` had elements and another shape. Source: `aten/src/ATen/native/Resize.cpp`,
+    `resize_output_check`."""
     shapes = f"it had shape {list(out.shape)}, which does not match the required output shape {list(sizes)}"
     remedy = "This behavior is deprecated, and in a future PyTorch release outputs will not be resized unless they have zero "
     remedy += "elements. To have it resized, empty it before: out.resize_(0)"
@@ -381,6 +386,8 @@ def resize_(self: Tensor, sizes: Sequence[int], strides: Sequence[int] | None = 
 
 
 def write_inplace(self: Tensor, result: Tensor) -> Tensor:
+    """Copy `result` to `self`, converted to the dtype of `self`. Another shape, or a dtype that cannot be cast, raises
+    a `RuntimeError`."""
     if result.shape != self.shape:
         broadcast = f"the broadcast shape {list(result.shape)}"
         raise RuntimeError(f"output with shape {list(self.shape)} doesn't match {broadcast}")

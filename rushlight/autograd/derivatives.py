@@ -28,6 +28,7 @@ from rushlight.library import OpOverload, through_table
 
 
 def not_implemented(name: str) -> NoReturn:
+    """Raise a `NotImplementedError` for a derivative that no formula gives."""
     raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
 
 
@@ -41,6 +42,8 @@ def backward_of(op: OpOverload, grad: Tensor, inputs: Sequence[Tensor], *stack: 
 
 
 def maybe_multiply(grad: Tensor, factor: Scalar) -> Tensor:
+    """`grad * factor`, or `grad` itself if the factor is 1. Source: `torch/csrc/autograd/FunctionsManual.cpp`,
+    `maybe_multiply`."""
     return grad if factor == 1 else mul_scalar(grad, factor)
 
 
@@ -54,8 +57,11 @@ def scalar_form(overload: OpOverload, plain: Callable) -> Callable:
 
 
 mul_scalar = scalar_form(functions.mul_Scalar_op, operator.mul)
+"""`x * number`: see `scalar_form`."""
 div_scalar = scalar_form(functions.div_Scalar_op, operator.truediv)
+"""`x / number`: see `scalar_form`."""
 add_scalar = scalar_form(functions.add_Scalar_op, operator.add)
+"""`x + number`: see `scalar_form`."""
 
 
 def neg_mul(grad: Tensor, other: Tensor) -> Tensor:
@@ -64,6 +70,7 @@ def neg_mul(grad: Tensor, other: Tensor) -> Tensor:
 
 
 def sub_scalar(x: Tensor, number: Scalar) -> Tensor:
+    """`x - number`. With a graph of the backward pass, it calls the operator `sub.Scalar`."""
     return functions.sub_Scalar_op(x, number) if local.grad_enabled else x - number
 
 
@@ -194,6 +201,8 @@ def cat_backward(grad: Tensor, sizes: Sequence, dtypes: Sequence[dtype], dim: in
 
 
 def stack_backward(grad: Tensor, dtypes: Sequence[dtype], dim: int) -> list[Tensor]:
+    """The gradients of the tensors that `stack` was given: a slice of `grad` for each, in the dtype of that tensor.
+    Source: `torch/csrc/autograd/FunctionsManual.cpp`, `stack_tensors_backward`."""
     parts = [grad.select(dim, i) for i in range(len(dtypes))]
     return [part if part.dtype is dtype else part.to(dtype) for part, dtype in zip(parts, dtypes)]
 
@@ -264,6 +273,9 @@ def sgn_backward(self: Tensor, grad: Tensor, result: Tensor) -> Tensor:
 
 
 def pow_backward_exponent(grad: Tensor, self: Tensor | Scalar, exponent: Tensor, result: Tensor) -> Tensor:
+    """The gradient of `self ** exponent` with respect to the exponent: `grad * result * log(self)`, and 0 where `self`
+    is 0 and the exponent is not negative. Source: `torch/csrc/autograd/FunctionsManual.cpp`,
+    `pow_backward_exponent`."""
     if isinstance(self, Tensor):
         flat = (self == 0).logical_and(exponent >= 0)
         return grad * where(flat, 0.0, result * self.log())
@@ -273,6 +285,8 @@ def pow_backward_exponent(grad: Tensor, self: Tensor | Scalar, exponent: Tensor,
 
 
 def gelu_double_backward(grad: Tensor, grad_output: Tensor, self: Tensor, approximate: str) -> Tensor:
+    """The derivative of `gelu_backward` with respect to `self`: `grad * grad_output` times the second derivative of
+    `gelu`. Source: `torch/csrc/autograd/FunctionsManual.cpp`, `gelu_double_backward`."""
     if approximate == "tanh":
         scale = math.sqrt(2 / math.pi)
         t = (scale * (self + 0.044715 * self.pow(3))).tanh()
@@ -439,6 +453,8 @@ def logcumsumexp_backward(grad: Tensor, self: Tensor, result: Tensor, dim: int) 
 
 
 def refuse_double_backward_of_zeros(grad: Tensor) -> NoReturn:
+    """Raise the `RuntimeError` of the double backward of `scatter_reduce` with "prod", for several zeros at one
+    position."""
     problem = "Double backward is unsupported for src when >1 zeros in src are scattered to the same position in self"
     raise RuntimeError(f"scatter_reduce(): {problem}")
 
@@ -478,10 +494,14 @@ def _count(sizes: Sequence[int], dims: Sequence[int]) -> int:
 
 
 def sum_backward(grad: Tensor, sizes: Sequence[int], dim, keepdim: bool) -> Tensor:
+    """Expand `grad` to the sizes of the tensor that was summed. Source: `torch/csrc/autograd/FunctionsManual.cpp`,
+    `sum_backward`."""
     return restore_dims(grad, len(sizes), dim, keepdim).expand(sizes)
 
 
 def mean_backward(grad: Tensor, sizes: Sequence[int], dim, numel: int, keepdim: bool) -> Tensor:
+    """Expand `grad` to the sizes of the tensor whose mean was taken, divided by the number of elements in the mean.
+    Source: `torch/csrc/autograd/FunctionsManual.cpp`, `mean_backward`."""
     return div_scalar(sum_backward(grad, sizes, dim, keepdim), _count(sizes, _dims(dim)) if dim else numel)
 
 
@@ -493,6 +513,8 @@ def scale_grad_by_count(grad: Tensor, self: Tensor, result: Tensor, dims: Sequen
 
 
 def restore_reduced_dims(x: Tensor, dims: Sequence[int], keepdim: bool) -> Tensor:
+    """Reshape `x` so that it has the reduced dimensions again, with size 1. With `keepdim` it has them. Source:
+    `torch/csrc/autograd/FunctionsManual.cpp`, `restore_reduced_dims`."""
     if keepdim:
         return x
     ndim, left = x.dim() + len(dims), list(x.shape)
@@ -501,6 +523,8 @@ def restore_reduced_dims(x: Tensor, dims: Sequence[int], keepdim: bool) -> Tenso
 
 
 def evenly_distribute_backward(grad: Tensor, self: Tensor, result: Tensor) -> Tensor:
+    """The gradient of `max()`, `min()` and `median()` without a dimension. All elements that equal the result have an
+    equal share. Source: `torch/csrc/autograd/FunctionsManual.cpp`, `evenly_distribute_backward`."""
     if local.modes:  # a captured graph has no value of the result
         mask = result.isnan().logical_and(self.isnan()).logical_or(self == result)
         return mask * (grad / mask.sum())
@@ -524,6 +548,8 @@ def cumprod_backward(grad: Tensor, self: Tensor, dim: int, result: Tensor) -> Te
 
 
 def softmax_double_backward(grad: Tensor, grad_output: Tensor, dim: int, output: Tensor) -> Tensor:
+    """The derivative of `_softmax_backward_data` with respect to the output of `softmax`. Source:
+    `torch/csrc/autograd/FunctionsManual.cpp`, `softmax_double_backward`."""
     first = grad_output * grad - (output * grad_output).sum(dim, True) * grad
     return first - grad_output * (output * grad).sum(dim, True)
 
@@ -598,6 +624,8 @@ def var_backward(grad: Tensor, self: Tensor, dim, correction: Scalar | None, kee
 
 
 def std_backward(grad: Tensor, self: Tensor, result: Tensor, dim, correction: Scalar | None, keepdim: bool) -> Tensor:
+    """The gradient of `std` by that of `var`. Where the result is 0, it is 0. Source:
+    `torch/csrc/autograd/FunctionsManual.cpp`, `std_backward`."""
     return var_backward((grad / mul_scalar(result, 2)).masked_fill(result == 0, 0), self, dim, correction, keepdim)
 
 
@@ -769,6 +797,8 @@ def mm_backward_mat2(grad: Tensor, mat1: Tensor, sizes, strides, alpha: Scalar) 
 
 @fast_form_of(mm_backward_mat1, "autograd")
 def mat1_gradient_of_arrays(grad: Tensor, mat2: Tensor, sizes, strides, alpha: Scalar) -> Tensor:
+    """The fast form of `mm_backward_mat1`: numpy multiplies the arrays if nothing records `mm` and `t`. The result has
+    the layout of the first matrix, row by row or column by column."""
     if alpha != 1 or not can_multiply_unseen(grad, mat2):
         return mm_backward_mat1(grad, mat2, sizes, strides, alpha)
     if strides[0] == 1 and strides[1] == sizes[0]:
@@ -779,6 +809,8 @@ def mat1_gradient_of_arrays(grad: Tensor, mat2: Tensor, sizes, strides, alpha: S
 
 @fast_form_of(mm_backward_mat2, "autograd")
 def mat2_gradient_of_arrays(grad: Tensor, mat1: Tensor, sizes, strides, alpha: Scalar) -> Tensor:
+    """The fast form of `mm_backward_mat2`: numpy multiplies the arrays if nothing records `mm` and `t`. The result has
+    the layout of the second matrix, row by row or column by column."""
     if alpha != 1 or not can_multiply_unseen(grad, mat1):
         return mm_backward_mat2(grad, mat1, sizes, strides, alpha)
     if strides[0] == 1 and strides[1] == sizes[0]:
@@ -837,10 +869,13 @@ def max_pool_double_backward(grad: Tensor, indices: Tensor, dim: int) -> Tensor:
 
 
 def divide_for_mean(grad: Tensor, self: Tensor, reduction: int) -> Tensor:
+    """`grad` divided by the number of elements if the reduction of a loss is the mean."""
     return div_scalar(grad, self.numel()) if reduction == 1 else grad
 
 
 def binary_cross_entropy_with_logits_backward(grad, self, target, weight, pos_weight, reduction: int) -> Tensor:
+    """The gradient of the loss with respect to the logits: `grad * (sigmoid(x) - target)`, with `pos_weight` at
+    positive targets, and `weight` on each element."""
     if pos_weight is None:
         slope = self.sigmoid() - target
     else:
@@ -850,4 +885,6 @@ def binary_cross_entropy_with_logits_backward(grad, self, target, weight, pos_we
 
 
 def apply_weight(grad: Tensor, weight: Tensor | None, self: Tensor, reduction: int) -> Tensor:
+    """`grad` times the weight of a loss, if it has one, and divided by the number of elements if its reduction is the
+    mean."""
     return divide_for_mean(grad if weight is None else grad * weight, self, reduction)

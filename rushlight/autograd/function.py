@@ -226,6 +226,7 @@ def new_context(cls: FunctionMeta, args: Sequence) -> FunctionCtx:
 
 
 def is_in(tensor: Any, values: Sequence) -> bool:
+    """Whether the tensor itself is among the values. `in` would compare elements."""
     return id(tensor) in map(id, values)
 
 
@@ -249,6 +250,8 @@ def check_dirty(ctx: FunctionCtx, outputs: Sequence) -> None:
 
 
 def is_differentiable(ctx: FunctionCtx, output: Any) -> bool:
+    """Whether an output of `forward` has a gradient: it has a floating-point dtype and was not passed to
+    `mark_non_differentiable`."""
     return isinstance(output, Tensor) and output.dtype.is_floating_point and not is_in(output, ctx.non_differentiable)
 
 

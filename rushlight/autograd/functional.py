@@ -39,6 +39,7 @@ NO_GRADIENT = {  # and of a tensor that does not require grad
 
 
 def refuse(problem: str, i: int, when: str = "in strict mode") -> NoReturn:
+    """Raise a `RuntimeError` about input or output number `i`."""
     problem = problem.format(i=i)
     raise RuntimeError(problem if "strict mode" in problem else f"{problem} This is not allowed {when}.")
 
@@ -78,6 +79,7 @@ def postprocess(values: Any, create_graph: bool) -> Any:
 
 
 def unpacked(values: Tensors, is_tuple: bool) -> Any:
+    """A tuple of tensors as the caller gave it: as a tuple, or as one tensor."""
     return values if is_tuple else values[0]
 
 
@@ -178,6 +180,8 @@ def hvp(
 def product_with_hessian(
     func: Callable, inputs: Any, v: Any, create_graph: bool, strict: bool, name: str
 ) -> tuple[Any, Any]:
+    """The value of `func` and the product of `v` with its Hessian, for `vhp` and `hvp`. `hvp` differentiates twice in
+    reverse mode with respect to a dummy vector."""
     with enable_grad():
         given, is_tuple = as_tuple(inputs, "inputs", name)
         xs = preprocess(given, create_graph)
@@ -196,6 +200,7 @@ def product_with_hessian(
 
 
 def single_output(y: Any, name: str, strict: bool) -> Tensor:
+    """The output of a function, which must be one tensor with one element. Otherwise it raises a `RuntimeError`."""
     ys, several = as_tuple(y, OUTPUTS, name)
     check_requires_grad(ys, "outputs", strict)
     if several:

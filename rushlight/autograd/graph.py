@@ -424,6 +424,7 @@ class SavedTensor:
 
 
 def check_unpacked(value: Any) -> Tensor:
+    """The tensor that an unpack hook has returned. Another type raises a `TypeError`."""
     if not isinstance(value, Tensor):
         problem = "Output of saved tensor unpack_hook expected to be a Tensor"
         raise TypeError(f"{problem} but got result of type {type(value).__name__}")
@@ -493,6 +494,7 @@ def with_edge(tensor: Tensor, edge: Edge) -> Tensor:
 
 
 def as_leaf(tensor: Tensor) -> Tensor:
+    """The tensor without its history, as a leaf that requires a gradient."""
     tensor = without_history(tensor)
     tensor._autograd = AutogradMeta(True)
     return tensor

@@ -233,6 +233,8 @@ def _get_version(self: Tensor) -> int:
 
 
 class VariableMeta(type):
+    """The metaclass of `Variable`: each tensor is an instance. Source: `torch/autograd/variable.py`, `VariableMeta`."""
+
     def __instancecheck__(cls, instance: object) -> bool:
         return isinstance(instance, Tensor)
 

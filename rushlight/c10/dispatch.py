@@ -174,6 +174,7 @@ def tensor_key_set(backend: str) -> int:
 
 
 TENSOR_KEYS = {"cpu": tensor_key_set("CPU"), "meta": tensor_key_set("Meta")}
+"""For each type of device the dispatch keys of a plain tensor on it, with those of autograd and autocast."""
 NOT_IN_INFERENCE = BIT["AutogradFunctionality"] | BIT["ADInplaceOrView"]
 INFERENCE_KEYS = {device: keys & ~NOT_IN_INFERENCE for device, keys in TENSOR_KEYS.items()}
 
@@ -764,6 +765,7 @@ def overloaded_types(kinds: Iterable[type]) -> tuple[Any, ...]:
 
 
 def multiple_dispatch_failed(function: Any, method: str, kinds: Iterable[type]) -> str:
+    """The text of the error when each `__torch_function__` or `__torch_dispatch__` has returned `NotImplemented`."""
     refused = "\n".join(f"  - tensor subclass {kind}" for kind in kinds)
     return f"Multiple dispatch failed for '{function}'; all {method} handlers returned NotImplemented:\n\n{refused}"
 

@@ -101,6 +101,7 @@ def from_numpy_dtype(numpy_dtype: np.dtype) -> dtype:
 
 
 intp = from_numpy_dtype(np.dtype(np.intp))  # of numpy's own indices: int64, or int32 where an address has 32 bits
+"""The dtype of numpy's own indices: `int64`, and `int32` on a machine whose addresses have 32 bits."""
 
 
 def as_dtype(wanted: dtype | type) -> dtype:

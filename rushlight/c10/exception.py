@@ -36,4 +36,5 @@ def set_warn_always(b: bool, /) -> None:
 
 
 def is_warn_always_enabled() -> bool:
+    """Whether warnings that appear once by default appear each time, as `set_warn_always(True)` asks."""
     return _always

@@ -13,6 +13,9 @@ __all__ = ["memory_format", "contiguous_format", "channels_last", "preserve_form
 
 
 class memory_format:
+    """The order of the dimensions in memory: `contiguous_format`, `preserve_format` and `channels_last` are the
+    members. Source: `c10/core/MemoryFormat.h`."""
+
     def __init__(self, name: str) -> None:
         self.name = name
 

@@ -427,6 +427,7 @@ class TypedStorage:
 
 
 def warn_of_typed_storage() -> None:
+    """Warn once that `TypedStorage` is deprecated. Source: `torch/storage.py`, `_warn_typed_storage_removal`."""
     warn_once("TypedStorage is deprecated: use x.untyped_storage()")
 
 

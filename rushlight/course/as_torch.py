@@ -237,6 +237,7 @@ def is_theirs(file: str) -> bool:
 
 
 def place(file: str, line: int) -> str:
+    """A file and a line, as messages show them."""
     return f"{Path(file).name}, line {line}"
 
 
@@ -282,6 +283,7 @@ def public_name(owner: Any) -> str:
 
 
 def torch_name(module: str) -> str:
+    """PyTorch's name of a module of rushlight. Another module has none, and gives an empty text."""
     first, dot, rest = module.partition(".")
     return f"torch{dot}{rest}" if first in ("rushlight", "torch") else ""
 

@@ -39,7 +39,9 @@ SENTENCES += [(sentence.text, sentence.next_token) for sentence in grammar.SENTE
 """Contexts, each with its verb form: the sentences of the corpus whose form is one of the 600, and those of `grammar`."""
 
 WORDS = {word: i for i, word in enumerate(dict.fromkeys(word for text, _ in SENTENCES for word in words(text)))}
+"""The number of each word of the sentences."""
 LENGTH = max(len(words(text)) for text, _ in SENTENCES)
+"""The number of words of the longest sentence."""
 
 
 def model(xp: ModuleType) -> Any:

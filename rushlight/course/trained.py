@@ -72,6 +72,7 @@ def untrained(xp: ModuleType) -> Any:
 
 
 def train(xp: ModuleType, model: Any, data: Sequence[tuple[np.ndarray, np.ndarray]]) -> Iterator[training.Step]:
+    """Train the model with the learning rate `RATE`. It yields each step."""
     return training.train(xp, model, data, lr=RATE)
 
 

@@ -12,6 +12,7 @@ _world: list[str] = []  # the backend of the default group
 
 
 def returns(value: Any) -> Callable:
+    """A function that returns this value, with any arguments."""
     return lambda *args, **kwargs: value
 
 

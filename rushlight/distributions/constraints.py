@@ -57,13 +57,20 @@ def interval(lower_bound: Any, upper_bound: Any, kind: type[Constraint] = _Inter
 
 
 dependent = _kind("Dependent", lambda self, x: x == x)()  # on parameters, so it is not checked
+"""A constraint that depends on the distribution's parameters, so it is not checked."""
 real = _kind("Real", lambda self, x: x == x)()
+"""Numbers that are not NaN."""
 real_vector, positive, nonnegative = independent(real, 1), _Above(lower_bound=0.0), _AtLeast(lower_bound=0.0)
 unit_interval = interval(0.0, 1.0)
+"""Numbers from 0 to 1."""
 boolean = _kind("Boolean", lambda self, x: (x == 0) | (x == 1), is_discrete=True)()
+"""0 or 1."""
 _is_symmetric = lambda x: x.isclose(x.mT, atol=1e-6).all(-1).all(-1)  # noqa: E731
 positive_definite = _kind("PositiveDefinite", lambda self, x: _is_symmetric(x) & (linalg_cholesky_ex(x)[1] == 0), 2)()
+"""Symmetric matrices whose eigenvalues are all positive, as the last two dimensions."""
 lower_cholesky = _kind(
     "LowerCholesky", lambda self, x: (x.tril() == x).all(-1).all(-1) & (x.diagonal(dim1=-2, dim2=-1) > 0).all(-1), 2
 )()
+"""Lower triangular matrices with a positive diagonal, as the last two dimensions."""
 simplex = _kind("Simplex", lambda self, x: (x >= 0).all(-1) & ((x.sum(-1) - 1).abs() < 1e-6), 1)()
+"""Vectors, as the last dimension, of numbers that are not negative and add up to 1."""

@@ -68,6 +68,7 @@ Normal = define(
     icdf=lambda d, value: d.loc + d.scale * functions.erfinv(2 * value - 1) * math.sqrt(2),
     entropy=lambda d: 0.5 + 0.5 * math.log(2 * math.pi) + d.scale.log(),
 )  # fmt: skip
+"""The normal distribution with the mean `loc` and the standard deviation `scale`."""
 
 
 def _draw_laplace(d: Distribution, shape: Sizes) -> Tensor:
@@ -83,6 +84,7 @@ Laplace = define(
     icdf=lambda d, value: d.loc - d.scale * (value - 0.5).sign() * (-2 * (value - 0.5).abs()).log1p(),
     entropy=lambda d: 1 + (2 * d.scale).log(),
 )  # fmt: skip
+"""The Laplace distribution with the mean `loc`: its density falls with `exp(-abs(x - loc) / scale)`."""
 
 
 Exponential = define(
@@ -94,6 +96,7 @@ Exponential = define(
     cdf=lambda d, x: 1 - (-d.rate * x).exp(), icdf=lambda d, value: -(-value).log1p() / d.rate,
     entropy=lambda d: 1 - d.rate.log(),
 )  # fmt: skip
+"""The exponential distribution with the mean `1 / rate`."""
 
 
 class Uniform(
@@ -157,6 +160,7 @@ Gamma = define(
     entropy=lambda d: d.concentration - d.rate.log() + functions.lgamma(d.concentration)
     + (1.0 - d.concentration) * functions.digamma(d.concentration),
 )  # fmt: skip
+"""The gamma distribution with the mean `concentration / rate`. Its samples have no gradient here."""
 
 
 def concentrations(d: Distribution) -> Tensor:
@@ -188,3 +192,5 @@ Beta = define(
     mean=lambda d: d.concentration1 / (d.concentration1 + d.concentration0),
     variance=lambda d: d.mean * (1 - d.mean) / (d.concentration1 + d.concentration0 + 1),
 )  # fmt: skip
+"""The beta distribution on 0 to 1, with the density proportional to `x ** (concentration1 - 1) * (1 - x) **
+(concentration0 - 1)`. Its samples have no gradient here."""

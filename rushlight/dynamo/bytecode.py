@@ -210,6 +210,7 @@ SMALL_SET: dict[str, Callable[[_Reader, int], list[tuple[str, Any]]]] = {
     "FORMAT_SIMPLE": _one("FORMAT_VALUE", lambda reader, arg: (0, False)),
     "FORMAT_WITH_SPEC": _one("FORMAT_VALUE", lambda reader, arg: (0, True)),
 }  # fmt: skip
+"""For each instruction of CPython the instructions of the small set that Dynamo interprets: see `_one`."""
 
 
 def simplify(code: CodeType) -> list[Instruction]:

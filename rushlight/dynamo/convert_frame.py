@@ -254,11 +254,13 @@ def in_a_mode() -> bool:
 
 
 def has_hooks(module: rl.nn.Module) -> bool:
+    """Whether a module has a hook of the forward or the backward pass."""
     registries = ("_forward_pre_hooks", "_forward_hooks", "_backward_hooks", "_backward_pre_hooks")
     return any(getattr(module, name) for name in registries)
 
 
 def break_reason(error: Exception) -> str:
+    """The reason of a graph break, as the log shows it."""
     if isinstance(error, Unsupported):
         return str(error)
     if not isinstance(error, ObservedException):
@@ -268,6 +270,7 @@ def break_reason(error: Exception) -> str:
 
 
 def line_of(frame: InstructionTranslator) -> int | None:
+    """The line of the source that a frame executes."""
     return frame.instructions[min(frame.index, len(frame.instructions) - 1)].line
 
 

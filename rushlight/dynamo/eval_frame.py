@@ -31,6 +31,7 @@ BACKENDS: dict[str, Callable] = {  # `aot` and `inductor` are imported when they
 
 
 def list_backends() -> list[str]:
+    """The names of the registered backends, sorted. Source: `torch/_dynamo/backends/registry.py`, `list_backends`."""
     return sorted(BACKENDS)
 
 

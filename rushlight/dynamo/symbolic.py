@@ -122,6 +122,7 @@ def truth(frame: InstructionTranslatorBase, value: VariableTracker) -> bool:
 
 
 def unary_op(frame: InstructionTranslatorBase, symbol: str, value: VariableTracker) -> VariableTracker:
+    """The result of `-`, `+`, `~` or `not`: of a tensor a node in the graph, and of a constant a constant."""
     if symbol == "not":
         return ConstantVariable(not truth(frame, value))
     if isinstance(value, TensorVariable):

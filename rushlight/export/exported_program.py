@@ -199,5 +199,6 @@ def check_inputs(program: ExportedProgram, values: Sequence[Any]) -> None:
 
 
 def require(holds: bool, guard: str) -> None:
+    """Raise an `AssertionError` if the guard of an exported program does not hold for an input."""
     if not holds:
         raise AssertionError(f"Guard failed: {guard}")

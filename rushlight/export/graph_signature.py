@@ -21,6 +21,8 @@ KeyPath = Sequence[str | int]
 
 
 class InputKind(Enum):
+    """What an input of an exported graph is. Source: `torch/export/graph_signature.py`, `InputKind`."""
+
     USER_INPUT = auto()
     PARAMETER = auto()
     BUFFER = auto()
@@ -28,6 +30,8 @@ class InputKind(Enum):
 
 
 class OutputKind(Enum):
+    """What an output of an exported graph is. Source: `torch/export/graph_signature.py`, `OutputKind`."""
+
     USER_OUTPUT = auto()
     BUFFER_MUTATION = auto()
     PARAMETER_MUTATION = auto()

@@ -260,6 +260,8 @@ def serialize_graph(graph: Graph) -> dict[str, Any]:
 
 
 def serialize_node(node: Node, parts: Mapping[tuple[Node, int], str]) -> dict[str, Any]:
+    """A node as a dict: its operator, its arguments by name, and the names of its outputs. A target that is no operator
+    raises a `SerializeError`."""
     target = node.target
     if not isinstance(target, OpOverload) and target not in NAMES:
         raise SerializeError(f"Unsupported target type: {target}")
@@ -382,6 +384,7 @@ def serialize(program: ExportedProgram) -> dict[str, Any]:
 
 
 def serialize_spec(spec: InputSpec | OutputSpec) -> dict[str, Any]:
+    """An input or an output of the signature as a dict."""
     arg: dict[str, Any] = {"name": spec.arg.name}
     if isinstance(spec.arg, ConstantArgument):
         arg["value"] = serialize_argument(spec.arg.value)
@@ -437,12 +440,14 @@ def deserialize_guard(left: Any, comparison: str, right: Any) -> Guard | Relatio
 
 
 def deserialize_spec(data: Mapping[str, Any]) -> Argument:
+    """The argument of an input or an output, from the dict that `serialize_spec` made."""
     if "value" in data:
         return ConstantArgument(data["name"], deserialize_argument(data["value"], {}))
     return SymIntArgument(data["name"]) if data["is_size"] else TensorArgument(data["name"])
 
 
 def deserialize_structure(data: Any) -> Any:
+    """The structure of nested tuples, lists and dicts, from the data of a file. None is a leaf."""
     if data is None:
         return LEAF
     kinds = {"tuple": tuple, "list": list, "dict": dict}

@@ -90,6 +90,7 @@ def guard_of(left: Tree, comparison: str, right: Tree) -> Guard | Relation | Non
 
 
 def record(guard: Guard | Relation | None) -> None:
+    """Add a guard to those of this trace, once."""
     if guard is not None and guard not in local_state.guards:
         local_state.guards.append(guard)
 

@@ -482,12 +482,15 @@ def same_data(one: Tensor, other: Tensor) -> bool:
 
 
 def same_length(versions: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
+    """The versions of a list from the traces with different sizes. Different lengths raise a
+    `ConstraintViolationError`."""
     if len({len(version) for version in versions}) > 1:
         raise ConstraintViolationError("You marked a size as dynamic but your code specialized it: the graphs differ")
     return versions
 
 
 def not_general(traced: Traced) -> str:
+    """The text of the error when no one graph is right for all sizes that were tried."""
     assignments = traced.assignments
     tried = ", ".join(f"{name} = {[assignment[name] for assignment in assignments]}" for name in assignments[0])
     return (

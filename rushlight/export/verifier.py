@@ -103,6 +103,7 @@ MUTATIONS = {"BUFFER_MUTATION": "BUFFER", "PARAMETER_MUTATION": "PARAMETER"}
 
 
 def require(holds: Any, problem: str) -> None:
+    """Raise a `SpecViolationError` if a condition on the graph does not hold."""
     if not holds:
         raise SpecViolationError(problem)
 

@@ -131,6 +131,8 @@ OPS = ("placeholder", "get_attr", "call_function", "call_method", "call_module",
 
 
 def target_type(op: str) -> str:
+    """What the target of a node must be: "Callable" for `call_function`, and "str" for the others. It stands in an
+    error."""
     return "Callable" if op == "call_function" else "str"
 
 

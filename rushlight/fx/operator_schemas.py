@@ -35,6 +35,8 @@ PYTHON_TYPES = {
 
 
 class ArgsKwargsPair(NamedTuple):
+    """The arguments of a call after normalisation. Source: `torch/fx/operator_schemas.py`, `ArgsKwargsPair`."""
+
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
 

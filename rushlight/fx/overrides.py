@@ -39,6 +39,7 @@ def recording() -> Iterator[None]:
 
 
 def start_recording() -> None:
+    """Replace the code of all functions that a proxy can intercept. A recording inside another one only counts."""
     global _recorders
     _recorders += 1
     if _recorders > 1:
@@ -68,6 +69,7 @@ def intercept_subclasses() -> None:
 
 
 def stop_recording() -> None:
+    """Give the functions their own code back when the outermost recording ends."""
     global _recorders
     _recorders -= 1
     while not _recorders and _undo:
@@ -136,6 +138,8 @@ def intercept_operator(call: Callable) -> Callable:
 
 
 class HasTorchFunction(Protocol):
+    """The type of objects with `__torch_function__`: proxies and tensor subclasses."""
+
     @classmethod
     def __torch_function__(
         cls, orig_method: Callable, types: tuple[type, ...], args: tuple = (), kwargs: dict[str, Any] | None = None

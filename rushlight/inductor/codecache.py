@@ -51,6 +51,7 @@ def cache_key(texts: dict[str, str], command: Sequence[str], machine: str) -> st
 
 @cache
 def compiler_version() -> str:
+    """The first line that the C++ compiler prints for `--version`. It is part of the key of compiled code."""
     return subprocess.run([compiler(), "--version"], capture_output=True, text=True).stdout.partition("\n")[0]
 
 

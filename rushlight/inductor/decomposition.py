@@ -25,6 +25,7 @@ DECOMPOSED = """
 
 
 def softmax(x: Tensor, dim: int, half_to_float: bool) -> Tensor:
+    """`_softmax` as elementary operators. The largest element of each row is subtracted before `exp`."""
     powers = functions.exp(x - functions.amax(x, [dim], True) if x.numel() else x)
     return powers * functions.reciprocal(functions.sum(powers, [dim], True))  # one division for each row
 
@@ -39,6 +40,8 @@ def classes_of(x: Tensor, target: Tensor, ignore_index: int) -> tuple[Tensor, Te
 
 
 def nll_loss(x: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int) -> tuple[Tensor, ...]:
+    """`nll_loss_forward` as elementary operators: the loss and the sum of the weights. An element with `ignore_index`
+    counts neither way."""
     ignored, classes = classes_of(x, target, ignore_index)
     picked = -x.gather(1, classes.unsqueeze(1)).squeeze(1)
     weights = functions.logical_not(ignored).to(x.dtype)
@@ -53,6 +56,8 @@ def nll_loss(x: Tensor, target: Tensor, weight: Tensor | None, reduction: int, i
 
 
 def nll_loss_backward(grad, x, target, weight, reduction, ignore_index, total_weight) -> Tensor:
+    """`nll_loss_backward` as elementary operators, by a comparison of each class with the target. It needs no
+    scatter."""
     ignored, classes = classes_of(x, target, ignore_index)
     value = -(grad / total_weight if reduction == MEAN else grad)
     value = functions.where(ignored, 0.0, value if weight is None else value * weight.index_select(0, classes))

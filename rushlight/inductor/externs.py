@@ -180,6 +180,7 @@ def call(step: ExternKernel, pool: int) -> tuple[list[str], int]:
 
 
 def tiled_lines(step: ExternKernel, pool: int) -> tuple[list[str], int]:
+    """The C++ lines that call the tiled product, and the bytes of scratch memory that it needs."""
     a, b = step.operands[-2:]
     count, m, k, n = sizes(step)
     copied = b.strides[-1] != 1 or n % (STRIPE // 2 // step.dtype.itemsize)  # tiles read rows in whole vectors
@@ -189,6 +190,7 @@ def tiled_lines(step: ExternKernel, pool: int) -> tuple[list[str], int]:
 
 
 def blas_lines(step: ExternKernel, pool: int) -> tuple[list[str], int]:
+    """The C++ lines that call the BLAS, and the bytes of scratch memory that copies of operands need."""
     views, scratch = [], 0
     for operand in step.operands[-2:]:
         text = start(operand)

@@ -47,10 +47,12 @@ def to_dtype(x: Any, dtype: dtype) -> Any:
 
 
 def comparison(name: str, x: Expr, y: Expr | float) -> Expr:
+    """A comparison of two values in a loop. Its result is bool, and a number takes the dtype of `x`."""
     return op(name, x, y if isinstance(y, Expr) else constant(y, x.dtype), dtype=bool_)
 
 
 def where(condition: Expr, x: Expr | float, y: Expr | float) -> Expr:
+    """A choice between two values in a loop. A number takes the dtype of the other value."""
     kind = x.dtype if isinstance(x, Expr) else y.dtype
     x, y = (side if isinstance(side, Expr) else constant(side, kind) for side in (x, y))
     return op("where", condition, x, y, dtype=kind)
@@ -78,6 +80,7 @@ def register_operations(kinds: dict[str, str], prepare: Callable = lambda *x: x,
 
 
 def to_floating(x: TensorBox) -> list[TensorBox]:
+    """The operand of a function with floating-point results, converted if it is an integer."""
     return [to_dtype(x, floating_dtype(x))]
 
 
@@ -99,6 +102,7 @@ register_lowering("bitwise_not")(lambda x: pointwise("not" if x.dtype is bool_ e
 
 
 def numeric(name: str, x: TensorBox) -> Pointwise | TensorBox:
+    """A pointwise function of numbers. Rounding leaves integers as they are, and bool is not lowered."""
     if x.dtype is bool_:
         raise Unsupported
     if not x.dtype.is_floating_point and name in ("floor", "ceil", "trunc", "round"):
@@ -112,6 +116,7 @@ for _name, _kind in NUMERIC.items():
 
 @register_lowering("add.Tensor", "add.Scalar")
 def add(x: Any, y: Any, alpha: float = 1) -> Pointwise | TensorBox:
+    """The lowering of `add`. On two bools it is a logical or."""
     if x.dtype is bool_ and result_type(x, y) is bool_:
         return pointwise("or", [x, y], bool_) if alpha else identity(x, bool_)
     return pointwise("add", [x, scaled(y, alpha, x)])
@@ -133,12 +138,15 @@ def scaled(x: Any, alpha: float, other: Any) -> Any:
 
 @register_lowering("div.Tensor", "div.Scalar")
 def div(x: Any, y: Any) -> Pointwise:
+    """The lowering of `div` without a rounding mode. Integers are converted to floating point."""
     wide = floating_dtype(x, y)  # integers are divided as floating-point numbers
     return pointwise("div", [x, y] if result_type(x, y) is wide else [to_dtype(x, wide), to_dtype(y, wide)])
 
 
 @register_lowering("div.Tensor_mode")
 def div_mode(x: Any, y: Any, rounding_mode: str | None) -> Pointwise:
+    """The lowering of `div` with a rounding mode. Integers are left to the eager kernel, which raises on a division by
+    0."""
     if rounding_mode is None:
         return div(x, y)
     operands = require_floating(x, y)  # eager raises if an integer is divided by zero
@@ -147,6 +155,7 @@ def div_mode(x: Any, y: Any, rounding_mode: str | None) -> Pointwise:
 
 @register_lowering("pow.Tensor_Scalar")
 def pow_scalar(x: TensorBox, exponent: float) -> Pointwise | TensorBox:
+    """The lowering of `x ** number`. Small exponents become multiplications, a square root or a reciprocal."""
     kind = result_type(x, exponent)
     special = {0: lambda v: constant(1, kind), 1: lambda v: v, 2: lambda v: v * v, 3: lambda v: v * v * v}
     if kind.is_floating_point:
@@ -158,6 +167,7 @@ def pow_scalar(x: TensorBox, exponent: float) -> Pointwise | TensorBox:
 
 @register_lowering("where.self")
 def where_self(condition: TensorBox, x: Any, y: Any) -> TensorBox:
+    """The lowering of `where`. Both values are converted to their common dtype."""
     kind = result_type(x, y)
     x, y = (side if isinstance(side, TensorBox) else constant(side, kind) for side in (x, y))
 
@@ -169,6 +179,7 @@ def where_self(condition: TensorBox, x: Any, y: Any) -> TensorBox:
 
 @register_lowering("clamp", "clamp.Tensor", "clamp_min", "clamp_min.Tensor")
 def clamp(x: TensorBox, low: Any = None, high: Any = None) -> TensorBox:
+    """The lowering of `clamp`: a maximum and a minimum, in the common dtype."""
     kind = result_type(*(bound for bound in (x, low, high) if bound is not None))
     for name, bound in (("maximum", low), ("minimum", high)):
         if bound is not None:
@@ -182,6 +193,7 @@ register_lowering("hardtanh")(lambda x, low, high: clamp(*require_floating(x), l
 
 @register_lowering("_to_copy")
 def to_copy(x: TensorBox, dtype: dtype | None = None, layout=None, device=None, *_: Any) -> TensorBox:
+    """The lowering of a conversion of dtype. A copy to another device is not lowered."""
     if device is not None and str(device) not in ("cpu", "meta"):
         raise Unsupported
     return identity(x, dtype or x.dtype)

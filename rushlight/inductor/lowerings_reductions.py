@@ -47,6 +47,7 @@ def reduce(kind: str, x: TensorBox, dims: Sequence[int], keepdim: bool, dtype: d
 
 @register_lowering("sum.dim_IntList", "prod.dim_int")
 def sum_dims(x: TensorBox, dim: Any, keepdim: bool = False, dtype: dtype | None = None) -> Any:
+    """The lowering of `sum` and `prod` over dimensions. Integers and bool give int64, unless `dtype` says otherwise."""
     dtype = dtype or (x.dtype if x.dtype.is_floating_point else int64)
     return reduce(operator_name(), x, reduced_dims(x, dim), keepdim, dtype)
 
@@ -56,11 +57,13 @@ register_lowering("sum", "prod")(lambda x, dtype=None: sum_dims(x, None, False, 
 
 @register_lowering("amax", "amin", "max", "min")
 def amax(x: TensorBox, dim: Any = (), keepdim: bool = False) -> Any:
+    """The lowering of `amax` and `amin`, and of `max` and `min` without a dimension."""
     return reduce(operator_name()[-3:], x, reduced_dims(x, dim), keepdim)
 
 
 @register_lowering("any", "all", "any.dim", "all.dim", "any.dims", "all.dims")
 def any_(x: TensorBox, dim: Any = None, keepdim: bool = False) -> Any:
+    """The lowering of `any` and `all`. An empty list of dimensions, and the dtype uint8, are not lowered."""
     if x.dtype is uint8 or (dim is not None and not isinstance(dim, int) and not len(dim)):
         raise Unsupported
     return reduce(operator_name(), to_dtype(x, bool_), reduced_dims(x, dim), keepdim)
@@ -93,11 +96,14 @@ def extern_kernel(name: str, operands: Sequence[ReinterpretView], scalars: dict[
 
 @register_lowering("mm", "bmm")
 def mm(a: TensorBox, b: TensorBox) -> TensorBox:
+    """The lowering of `mm` and `bmm`: a call of an extern kernel on buffers."""
     return extern_kernel(operator_name(), [a.in_memory(), b.in_memory()])
 
 
 @register_lowering("addmm")
 def addmm(bias: TensorBox, a: TensorBox, b: TensorBox, beta: float = 1, alpha: float = 1) -> Any:
+    """The lowering of `addmm`. If only loops use the result, these loops add the bias, and otherwise the extern kernel
+    does."""
     users = list(V.graph.node.users)
     if beta == 1 and alpha == 1 and users and all(is_loop_user(user) for user in users):
         product = extern_kernel("mm", [a.in_memory(), b.in_memory()])  # the users' loops add the bias

@@ -19,6 +19,7 @@ from rushlight.inductor.lowerings_pointwise import comparison, identity, where
 
 
 def filled(sizes: Sequence[int], value: Any, dtype: dtype) -> Pointwise:
+    """A loop that writes one value to a tensor of these sizes."""
     return Pointwise(tuple(sizes), dtype, lambda indices: constant(value, dtype))
 
 
@@ -28,6 +29,7 @@ def meta_result() -> Any:
 
 
 def result_filled(value: Any) -> Pointwise:
+    """A loop that writes one value to a tensor like the current node's result."""
     val = meta_result()
     return filled(val.shape, value, val.dtype)
 
@@ -43,11 +45,13 @@ register_lowering("empty.memory_format", "empty_like", "new_empty", "empty_strid
 
 @register_lowering("fill.Scalar", "fill.Tensor")
 def fill(x: TensorBox, value: Any) -> Pointwise:
+    """The lowering of `fill`: the value is a number, or a tensor that is broadcast."""
     return identity(value, x.dtype, x.sizes) if isinstance(value, TensorBox) else filled(x.sizes, value, x.dtype)
 
 
 @register_lowering("arange.start_step")
 def arange(start: Any, end: Any, step: Any = 1, *_: Any) -> Pointwise:
+    """The lowering of `arange` from integers: each element is computed from its index."""
     if not isinstance(start, int) or not isinstance(step, int):
         raise Unsupported
     val = meta_result()
@@ -67,6 +71,7 @@ RESHAPES = "view", "reshape", "_unsafe_view", "_reshape_alias", "unsqueeze", "sq
 
 @register_lowering(*RESHAPES)
 def reshape(x: TensorBox, *args: Any) -> View:
+    """The lowering of the operators in `RESHAPES`: a view with other index arithmetic, and no copy."""
     sizes = tuple(meta_result().shape)
     return view(x, lambda indices: reshaped_indices(indices, x.sizes, sizes))
 
@@ -84,6 +89,7 @@ register_lowering("expand", "broadcast_to")(lambda x, *_: view(x, lambda at: low
 
 @register_lowering("permute")
 def permute(x: TensorBox, dims: Sequence[int]) -> View:
+    """The lowering of `permute`: a view with its indices in another order."""
     order = [dim % len(dims) for dim in dims]
     return view(x, lambda indices: [indices[order.index(dim)] for dim in range(len(order))])
 
@@ -93,6 +99,7 @@ register_lowering("t")(lambda x: permute(x, range(len(x.sizes))[::-1]))
 
 @register_lowering("transpose.int")
 def transpose(x: TensorBox, dim0: int, dim1: int) -> View | TensorBox:
+    """The lowering of `transpose` by that of `permute`."""
     if not x.sizes:
         return x
     order = list(range(len(x.sizes)))
@@ -105,6 +112,8 @@ register_lowering("select.int")(lambda x, dim, index: view(x, select_index(dim %
 
 @register_lowering("slice.Tensor")
 def slice_(x: TensorBox, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> View:
+    """The lowering of a slice: a view whose index has a start and a step. Start and end that are tensors are not
+    lowered."""
     if isinstance(start, TensorBox) or isinstance(end, TensorBox):
         raise Unsupported
     dim = dim % len(x.sizes)
@@ -113,6 +122,7 @@ def slice_(x: TensorBox, dim: int = 0, start: int | None = None, end: int | None
 
 @register_lowering("diagonal")
 def diagonal(x: TensorBox, offset: int = 0, dim1: int = 0, dim2: int = 1) -> View:
+    """The lowering of `diagonal`: a view in which one index moves along both dimensions."""
     dim1, dim2 = dim1 % len(x.sizes), dim2 % len(x.sizes)
 
     def reindex(indices: Sequence[Index]) -> list[Index]:
@@ -126,6 +136,7 @@ def diagonal(x: TensorBox, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Vie
 
 @register_lowering("split.Tensor", "split_with_sizes")
 def split(x: TensorBox, how: Any, dim: int = 0) -> list[View]:
+    """The lowering of `split` and `split_with_sizes`: one slice for each part."""
     dim, start, views = dim % len(x.sizes), 0, []
     for val in meta_result():
         views.append(view(x, slice_indices(dim, start), val))
@@ -135,6 +146,7 @@ def split(x: TensorBox, how: Any, dim: int = 0) -> list[View]:
 
 @register_lowering("unbind.int")
 def unbind(x: TensorBox, dim: int = 0) -> list[View]:
+    """The lowering of `unbind`: one view for each index of a dimension."""
     dim = dim % len(x.sizes)
     return [view(x, select_index(dim, number), val) for number, val in enumerate(meta_result())]
 
@@ -151,6 +163,7 @@ def select_index(dim: int, index: int) -> Callable:
 
 @register_lowering("flip")
 def flip(x: TensorBox, dims: Sequence[int]) -> View:
+    """The lowering of `flip`: an index of a flipped dimension counts from the end."""
     flipped = {dim % len(x.sizes) for dim in dims}
 
     def reindex(indices: Sequence[Index]) -> list[Index]:
@@ -169,11 +182,13 @@ def masked(condition: Expr, value: Expr, other: Expr) -> Expr:
 
 
 def index_value(index: Index) -> Expr:
+    """The value of an index in a loop, as int64."""
     return ir.index_expr(Index.of(index), int64)
 
 
 @register_lowering("cat")
 def cat(tensors: Sequence[TensorBox], dim: int = 0) -> Pointwise:
+    """The lowering of `cat`: one loop that chooses the tensor by the index. Tensors of the size (0,) are left out."""
     val = meta_result()
     dim = dim % len(val.shape)
     tensors = [tensor for tensor in tensors if tensor.sizes != (0,) or len(val.shape) == 1]
@@ -197,6 +212,7 @@ def cat(tensors: Sequence[TensorBox], dim: int = 0) -> Pointwise:
 
 @register_lowering("stack")
 def stack(tensors: Sequence[TensorBox], dim: int = 0) -> Pointwise:
+    """The lowering of `stack`: a `cat` of tensors with a new dimension of size 1."""
     dim = dim % len(meta_result().shape)
 
     def unsqueezed(tensor: TensorBox) -> TensorBox:
@@ -232,6 +248,8 @@ def load_at_index(x: TensorBox, dim: int, index: TensorBox, load: Callable[[Sequ
 
 @register_lowering("index.Tensor")
 def index_tensor(x: TensorBox, indices: Sequence[TensorBox | None]) -> Pointwise:
+    """The lowering of indexing with tensors in adjacent dimensions: each index is loaded and checked. Masks are not
+    lowered."""
     dims = [dim for dim, index in enumerate(indices) if index is not None]
     if not dims or dims != list(range(dims[0], dims[-1] + 1)) or any(indices[d].dtype is bool_ for d in dims):
         raise Unsupported
@@ -249,6 +267,7 @@ def index_tensor(x: TensorBox, indices: Sequence[TensorBox | None]) -> Pointwise
 def slice_scatter(
     x: TensorBox, source: TensorBox, dim: int, start: int | None, end: int | None, step: int
 ) -> Pointwise:
+    """The lowering of `slice_scatter` with step 1: one loop that chooses between `source` and `x` by the index."""
     dim = dim % len(x.sizes)
     if step != 1:
         raise Unsupported

@@ -107,6 +107,7 @@ def refine_into_rows(reduction: FusedSchedulerNode, pointwise: FusedSchedulerNod
 
 
 def rotations(loops: Sequence[Symbol]) -> list[list[Symbol]]:
+    """The other cyclic orders of these loops, as candidates for the order of a kernel."""
     return [[*loops[n:], *loops[:n]] for n in range(1, len(loops))]
 
 

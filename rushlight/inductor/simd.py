@@ -18,6 +18,7 @@ MOST_IN_BLOCK = {"x": 4096, "y": 1024}  # positions, as torch/_inductor/runtime/
 
 
 def next_power_of_two(number: int) -> int:
+    """The smallest power of two that is not below a number. Triton's blocks have such sizes."""
     return 1 << (number - 1).bit_length()
 
 

@@ -30,6 +30,7 @@ jit = (lambda function: function) if INTERPRETED else triton.jit
 
 @jit
 def maximum(a, b):
+    """The greater of two elements. NaN wins. Source: `torch/_inductor/runtime/triton_helpers.py`, `maximum`."""
     mask = a > b
     if a.dtype.is_floating():
         mask |= a != a  # NaN, if one of the two is NaN
@@ -38,6 +39,7 @@ def maximum(a, b):
 
 @jit
 def minimum(a, b):
+    """The smaller of two elements. NaN wins. Source: `torch/_inductor/runtime/triton_helpers.py`, `minimum`."""
     mask = a < b
     if a.dtype.is_floating():
         mask |= a != a
@@ -46,12 +48,16 @@ def minimum(a, b):
 
 @jit
 def remainder(a, b):
+    """The remainder with the sign of the divisor, as Python's `%`. Source: `torch/_inductor/runtime/triton_helpers.py`,
+    `remainder_integer`."""
     rest = libdevice.fmod(a, b)
     return tl.where((rest != 0) & ((rest < 0) != (b < 0)), rest + b, rest)
 
 
 @jit
 def maximum_with_index(a, a_index, b, b_index):
+    """The greater of two elements with its index. NaN wins, and of two equal elements the one with the lower index.
+    Source: `torch/_inductor/runtime/triton_helpers.py`, `maximum_with_index`."""
     mask, equal = a > b, a == b
     if a.dtype.is_floating():
         mask |= (a != a) & (b == b)
@@ -62,6 +68,8 @@ def maximum_with_index(a, a_index, b, b_index):
 
 @jit
 def minimum_with_index(a, a_index, b, b_index):
+    """The smaller of two elements with its index. NaN wins, and of two equal elements the one with the lower index.
+    Source: `torch/_inductor/runtime/triton_helpers.py`, `minimum_with_index`."""
     mask, equal = a < b, a == b
     if a.dtype.is_floating():
         mask |= (a != a) & (b == b)
@@ -87,36 +95,48 @@ def _and(a, b):
 
 @jit
 def max2(a, dim):
+    """The greatest element along a dimension of a block. Source: `torch/_inductor/runtime/triton_helpers.py`,
+    `max2`."""
     return tl.reduce(a, dim, maximum)
 
 
 @jit
 def min2(a, dim):
+    """The smallest element along a dimension of a block. Source: `torch/_inductor/runtime/triton_helpers.py`,
+    `min2`."""
     return tl.reduce(a, dim, minimum)
 
 
 @jit
 def prod(a, dim):
+    """The product along a dimension of a block. Source: `torch/_inductor/runtime/triton_helpers.py`, `prod`."""
     return tl.reduce(a, dim, _multiply)
 
 
 @jit
 def any(a, dim):
+    """The `or` of the elements along a dimension of a block. Source: `torch/_inductor/runtime/triton_helpers.py`,
+    `any`."""
     return tl.reduce(a, dim, _or)
 
 
 @jit
 def all(a, dim):
+    """The `and` of the elements along a dimension of a block."""
     return tl.reduce(a, dim, _and)
 
 
 @jit
 def max_with_index(a, index, dim):
+    """The greatest element along a dimension of a block, with its index. Source:
+    `torch/_inductor/runtime/triton_helpers.py`, `max_with_index`."""
     return tl.reduce((a, index), dim, maximum_with_index)
 
 
 @jit
 def min_with_index(a, index, dim):
+    """The smallest element along a dimension of a block, with its index. Source:
+    `torch/_inductor/runtime/triton_helpers.py`, `min_with_index`."""
     return tl.reduce((a, index), dim, minimum_with_index)
 
 
@@ -130,10 +150,12 @@ def block_of(data: np.ndarray, like: Any) -> Any:
 
 
 def elementwise(function: Callable[..., np.ndarray]) -> Callable:
+    """A function of numpy for each element as a function of the interpreter's blocks."""
     return lambda *blocks: block_of(function(*(block.handle.data for block in blocks)), blocks[0])
 
 
 def reduction(function: Callable[..., np.ndarray]) -> Callable:
+    """A function of numpy that reduces an axis as a function of one of the interpreter's blocks."""
     return lambda block, dim: block_of(function(block.handle.data, axis=dim), block)
 
 

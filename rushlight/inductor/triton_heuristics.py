@@ -26,6 +26,7 @@ ELEMENTS = {"pointwise": 256, "tiles": 1024, "reduction": 1024}  # of a block
 
 
 def is_installed() -> bool:
+    """Whether Triton can be imported, without importing it."""
     return find_spec("triton") is not None
 
 

@@ -151,10 +151,12 @@ def copy_from(self: torch.Tensor, dst: torch.Tensor, non_blocking: bool = False)
 
 
 def empty(size: Sequence[int], *, memory_format: Any = None, **options: Any) -> torch.Tensor:
+    """The kernel of `empty.memory_format` on "rush": a new contiguous tensor with arbitrary contents."""
     return empty_strided(size, contiguous_strides(size), **options)
 
 
 def view(self: torch.Tensor, size: Sequence[int]) -> torch.Tensor:
+    """The kernel of `view` on "rush": PyTorch computes the strides of the view, or raises, on the device `meta`."""
     # a tensor on "meta" has only sizes and strides: PyTorch's own rules compute the view, or raise
     seen = torch.empty_strided(self.shape, self.stride(), device="meta").view(size)
     return as_strided(self, seen.shape, seen.stride())
@@ -174,17 +176,20 @@ def write_result_of(function: Callable, out: str = "out") -> Callable:
 
 
 def sum_out(self: torch.Tensor, dim: Any, keepdim: bool = False, *, out: torch.Tensor, **dtype: Any) -> torch.Tensor:
+    """The kernel of `sum.IntList_out` on "rush". It computes in the dtype of `out`."""
     array_of(out)[...] = array_of(self).sum(tuple(dim or range(self.dim())), array_of(out).dtype, keepdims=keepdim)
     return out
 
 
 def relu(self: torch.Tensor) -> torch.Tensor:  # not structured, so it allocates
+    """The kernel of `relu` on "rush". The operator is not structured, so its kernel allocates the result."""
     result = empty(self.shape, dtype=self.dtype)
     np.maximum(array_of(self), 0, out=array_of(result))
     return result
 
 
 def fill_(self: torch.Tensor, value: float) -> torch.Tensor:
+    """The kernel of `fill_.Scalar` on "rush"."""
     array_of(self)[...] = value
     return self
 
@@ -205,6 +210,8 @@ KERNELS: dict[str, Callable] = {
     "addmm.out": write_result_of(lambda z, x, y, beta=1, alpha=1: (beta * z if beta else 0) + alpha * (x @ y)),
     "sum.IntList_out": sum_out,
 }
+"""The kernels that the backend registers, by the names of operators in `aten`. All other operators run on the CPU, on
+copies."""
 
 
 # Everything else -----------------------------------------------------------------------------------------------------

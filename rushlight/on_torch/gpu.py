@@ -45,6 +45,7 @@ class OnGPU:
 
 
 def is_available() -> bool:
+    """Whether PyTorch can use a GPU, and `RUSHLIGHT_DEVICE` is not "cpu"."""
     return torch.cuda.is_available() and os.environ.get("RUSHLIGHT_DEVICE") != "cpu"
 
 

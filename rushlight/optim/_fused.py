@@ -45,6 +45,8 @@ def adam(params, grads, exp_avgs, exp_avg_sqs, _, state_steps, *, amsgrad: bool,
 
 
 def _update(p, g, m, v, t, is_decayed, *, lr, beta1, beta2, eps, weight_decay, maximize, **_) -> None:
+    """One step of Adam or AdamW on the array `p`, in place: the moments `m` and `v`, then the parameter. `is_decayed`
+    means the decoupled weight decay of AdamW."""
     g = -g if maximize else g
     if is_decayed:
         p *= 1 - lr * weight_decay

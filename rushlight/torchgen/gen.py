@@ -131,6 +131,9 @@ def entries_of(path: Path) -> list[dict]:
 
 
 def load() -> dict[str, Native]:
+    """Read all operators that `native_functions.yaml` declares, with the forms and the other names that are generated,
+    by name with overload. Two operators of one name, a delegate that is not structured, and an operator without a
+    kernel raise a `ValueError`. Source: `torchgen/gen.py`, `parse_native_yaml`."""
     natives = {}
     aliases: dict[str, str] = {}
     declared = []
@@ -209,6 +212,7 @@ def renamed(native: Native, alias: str, name: str) -> Native:
 
 
 def derived(native: Native, text: str, keys: Iterable[str], kernel: str) -> Native:
+    """The operator `native` with another schema, and one kernel for all `keys`. It is not structured."""
     plain = {"structured": False, "structured_delegate": None}
     return replace(native, schema=parse_schema(text), text=text, dispatch=dict.fromkeys(keys, kernel), **plain)
 
@@ -229,11 +233,14 @@ def kernels(native: Native, natives: dict[str, Native]) -> dict[str, str]:
 
 
 def declaration(native: Native) -> str:
+    """The line of `functions.py` that declares the operator: `add_Tensor_op = declare("add.Tensor(...)")`."""
     quote = "'" if '"' in native.text else '"'
     return f"{native.variable} = declare({quote}{native.text}{quote})"
 
 
 def registration(native: Native, natives: dict[str, Native]) -> str:
+    """The line of `register_kernels.py` that registers the operator's kernels. An operator with a `device` and no
+    tensor among its arguments is registered as a factory."""
     registered = ", ".join(f"{key}={kernel}" for key, kernel in kernels(native, natives).items())
     taken = {argument.base for argument in native.schema.arguments}
     factory = ", factory=True" if "Device" in taken and "Tensor" not in taken else ""
@@ -374,6 +381,7 @@ def with_fields(native: Native, result: str) -> str:
 
 
 def returned(result: str, is_factory: bool) -> str:
+    """The `return` statement of a generated function. A factory makes its result a leaf with `requires_grad`."""
     return f"return leaf({result}, requires_grad)" if is_factory else f"return {result}"
 
 
@@ -390,10 +398,12 @@ def _parameters(schema: FunctionSchema, method: bool, varargs: Argument | None, 
 
 
 def parameter_name(argument: Argument, method: bool) -> str:
+    """The name of an argument in a signature: a function calls `self` `input`, as PyTorch's functions do."""
     return "input" if argument.name == "self" and not method else argument.name
 
 
 def default_of(argument: Argument) -> str:
+    """The text of an argument's default in Python. A list becomes a tuple."""
     if argument.base == "MemoryFormat" and argument.has_default:
         return str(argument.default)
     if argument.base == "ScalarType" and argument.default not in (None, REQUIRED):
@@ -442,6 +452,7 @@ def generate() -> dict[Path, str]:
 
 
 def overloads_by_name(natives: dict[str, Native]) -> dict[str, list[Native]]:
+    """Group operators by name without the overload: `add` has `add.Tensor`, `add.Scalar` and `add.out`."""
     names: dict[str, list[Native]] = {}
     for native in natives.values():
         names.setdefault(native.schema.name, []).append(native)
@@ -454,6 +465,8 @@ def template(name: str) -> str:
 
 
 def kernels_file(natives: dict[str, Native]) -> str:
+    """The text of `register_kernels.py`: imports of the modules that have kernels, and one registration for each
+    operator."""
     text = "\n".join(registration(native, natives) for native in natives.values())
     modules = {name for name in re.findall(r"\b(\w+)\.", text) if any((path / f"{name}.py").exists() for path in ROOMS)}
     in_native = {module for module in modules if (ROOMS[1] / f"{module}.py").exists()}
@@ -468,6 +481,8 @@ def kernels_file(natives: dict[str, Native]) -> str:
 
 
 def functions_file(natives: dict[str, Native]) -> str:
+    """The text of `functions.py`: a function for each name of operators, the methods of `Tensor`, and the
+    declarations."""
     names = overloads_by_name(natives)
     functions, methods, public, types = [], [], [], []
     for name, group in names.items():
@@ -512,6 +527,7 @@ def wrapped(head: str, items: list[str], tail: str) -> str:
 
 
 def formatted(text: str, target: Path) -> str:
+    """The text as `ruff format` writes it for the file `target`."""
     command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", str(target), "-"]
     return subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
 

@@ -70,6 +70,8 @@ class Derivative:
 
 
 def load_derivatives(natives: dict[str, Native]) -> list[Derivative]:
+    """Read `derivatives.yaml`, in its order. An operator that does not exist, or another schema than in
+    `native_functions.yaml`, raises a `ValueError`. Source: `tools/autograd/load_derivatives.py`, `load_derivatives`."""
     derivatives, indices = [], {}
     for entry in entries_of(SOURCE):
         schema = parse_schema(entry.pop("name"))
@@ -167,6 +169,8 @@ def inline(formula: str, values: dict[str, str]) -> str:
 
 
 def node_class(derivative: Derivative) -> str:
+    """The text of a node's class, such as `MulBackward0`: what it saves, `apply`, and the release of what it saves.
+    Source: `tools/autograd/gen_autograd_functions.py`, `process_function`."""
     schema, needs = derivative.native.schema, derivative.needs
     users = derivative.users("tensors", "results")
     slots = [f"saved_{name}" for name in users]
@@ -298,6 +302,7 @@ def _if_needed(indices: list[int], derivative: Derivative, line: str) -> list[st
 
 
 def function_name(native: Native) -> str:
+    """The name of the generated function that records the node of an operator, for example `add_Tensor`."""
     return native.variable.removesuffix("_op")
 
 

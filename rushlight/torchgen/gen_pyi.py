@@ -65,6 +65,7 @@ def argument_type(native: Native, argument: Argument) -> str:
 
 
 def result_type(native: Native) -> str:
+    """The annotation of an operator's result: `Tensor`, a tuple, or a type of `return_types`."""
     if gen.return_fields(native):
         return f"return_types.{native.schema.name}"
     types = [f"tuple[{TYPES[part.base]}, ...]" if part.is_list else TYPES[part.base] for part in native.schema.returns]
@@ -132,6 +133,7 @@ def generate() -> dict[Path, str]:
 
 
 def functions_file(natives: dict[str, Native], names: dict[str, list[Native]]) -> str:
+    """The text of `functions.pyi`: the signatures of all functions, and of the operators."""
     functions = []
     for name, group in names.items():
         overloads = [native for native in group if native.out is None and "function" in native.variants]
@@ -144,6 +146,7 @@ def functions_file(natives: dict[str, Native], names: dict[str, list[Native]]) -
 
 
 def methods_file(natives: dict[str, Native], names: dict[str, list[Native]]) -> str:
+    """The text of the stub of `Tensor`: its attributes, and a signature for each overload of each method."""
     methods = attributes()
     for name, group in names.items():
         overloads = [native for native in group if "method" in native.variants]
@@ -159,6 +162,7 @@ def methods_file(natives: dict[str, Native], names: dict[str, list[Native]]) -> 
 
 
 def return_types_file(natives: dict[str, Native]) -> str:
+    """The text of `return_types.pyi`: a class for each operator whose results have names."""
     classes = {native.schema.name: gen.return_fields(native) for native in natives.values() if native.out is None}
     texts = ['"""The types of results that have names. Generated from `native_functions.yaml`. Do not edit."""\n']
     texts += ["\nfrom rushlight.aten.strided import Tensor\n"]

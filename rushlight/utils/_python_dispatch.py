@@ -14,6 +14,8 @@ def _get_current_dispatch_mode() -> TorchDispatchMode | None:
 
 
 def _get_current_dispatch_mode_stack() -> list[TorchDispatchMode]:
+    """The active modes of `__torch_dispatch__`, the innermost last. Source: `torch/utils/_python_dispatch.py`,
+    `_get_current_dispatch_mode_stack`."""
     return list(local.modes)
 
 

@@ -28,10 +28,12 @@ def register_pytree_node(
 
 
 def _register_sequence(kind: type) -> None:
+    """Register a class like `list`, whose children are its items."""
     register_pytree_node(kind, lambda x: (x, None), lambda items, _: kind(items))
 
 
 def _register_dict(kind: type) -> None:
+    """Register a class like `dict`, whose children are its values, in the order of its keys."""
     register_pytree_node(kind, lambda x: (x.values(), list(x)), lambda items, keys: kind(zip(keys, items)))
 
 
@@ -48,6 +50,8 @@ register_pytree_node(
 
 
 def _node_of(kind: type) -> tuple[Callable, Callable] | None:
+    """How to flatten and unflatten an object of this class. None means that it is a leaf. Each `namedtuple` is a
+    node."""
     if issubclass(kind, tuple) and hasattr(kind, "_fields"):
         return lambda x: (x, None), lambda items, _: kind(*items)
     return _nodes.get(kind)

@@ -86,6 +86,8 @@ def check_min_max_valid(min_val: Tensor, max_val: Tensor) -> bool:
 
 
 def validate_qmin_qmax(quant_min: int, quant_max: int) -> None:
+    """Raise an `AssertionError` unless the range contains 0 and is not empty. Source: `torch/ao/quantization/utils.py`,
+    `validate_qmin_qmax`."""
     if not quant_min <= 0 <= quant_max:
         raise AssertionError("Used-specified quantization range must include 0.")
     if quant_min >= quant_max:

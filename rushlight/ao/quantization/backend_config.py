@@ -46,6 +46,8 @@ class BackendPatternConfig:
 
 
 def fuse_conv_bn_relu(conv: nn.Module, bn: nn.Module, relu: nn.Module) -> nn.Module:
+    """A convolution, a batch norm and a ReLU in evaluation as one fused module: the weights of the convolution absorb
+    the batch norm. Source: `torch/ao/quantization/fuser_method_mappings.py`, `fuse_conv_bn_relu`."""
     fused = intrinsic.ConvReLU1d if isinstance(conv, nn.Conv1d) else intrinsic.ConvReLU2d
     return fused(fuse_conv_bn_eval(conv, bn), relu)
 

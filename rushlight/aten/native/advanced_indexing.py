@@ -182,6 +182,8 @@ REDUCTIONS = {"sum": np.add, "prod": np.multiply, "mean": np.add, "amax": np.max
 
 
 def scatter_reduce_meta(self: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, include_self: bool) -> Output:
+    """The geometry of `scatter_reduce`: that of `scatter`. A `reduce` that is not in `REDUCTIONS` raises a
+    `RuntimeError`."""
     output = gather_scatter.scatter_meta(self, dim, index, src)
     if reduce not in REDUCTIONS:
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")

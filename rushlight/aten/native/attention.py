@@ -170,6 +170,8 @@ def _attend(query, key, value, is_causal, mask: np.ndarray | None, scale, logsum
 
 
 def meta_by_position(sizes: Sequence[int], dtype: dtype) -> Tensor:
+    """A tensor on the device `meta` with the sizes (batch, heads, length, ...), whose memory has the order (batch,
+    length, heads, ...), as the attention kernel writes it."""
     batch, heads, length, *rest = sizes
     return functions.transpose(functions.empty((batch, length, heads, *rest), dtype=dtype, device="meta"), 1, 2)
 

@@ -601,6 +601,8 @@ def _share(array: np.ndarray) -> Tensor:
 
 
 def typed_storage(self: Tensor) -> TypedStorage:
+    """The tensor's storage as a `TypedStorage`, which is deprecated, so the call warns. Source: `torch/_tensor.py`,
+    `Tensor.storage`."""
     warn_of_typed_storage()
     return TypedStorage(wrap_storage=self._storage, dtype=self.dtype)
 
@@ -611,10 +613,15 @@ def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> T
 
 
 def map2_(self: Tensor, x: Tensor, y: Tensor, callable: Callable[[Any, Any, Any], Any]) -> Tensor:
+    """Overwrite each element `a` with `callable(a, b, c)`, where `b` and `c` are the elements of `x` and `y` at the
+    same index, after `x` and `y` are expanded to the shape of `self`. Source: `torch/csrc/utils/tensor_apply.cpp`,
+    `map2_`."""
     return _apply_callable("map2_", self, [x, y], callable)
 
 
 def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
+    """Overwrite each element with `callable(element)`, called in Python once for each element. A tensor that requires a
+    gradient is refused. Source: `torch/csrc/utils/tensor_apply.cpp`, `apply_`."""
     return _apply_callable("apply_", self, [], callable)
 
 
@@ -635,6 +642,8 @@ def _apply_callable(name: str, self: Tensor, others: Sequence[Tensor], callable:
 
 
 def local_scalar_dense(self: Tensor) -> Scalar:
+    """The value of a tensor with one element as a Python number. Without an element, it raises a `RuntimeError`.
+    Source: `aten/src/ATen/native/Scalar.cpp`, `_local_scalar_dense_cpu`."""
     if self.numel() == 0:
         raise RuntimeError("_local_scalar_dense: Empty tensor not supported")
     return self.item()
@@ -684,6 +693,8 @@ def is_set_to(self: Tensor, tensor: Tensor) -> bool:
 
 
 def storage_type(self: Tensor) -> Any:
+    """The class of typed storages for the tensor's dtype, for example `FloatStorage`. Source: `torch/_tensor.py`,
+    `Tensor.storage_type`."""
     return _storage_classes[self.dtype]
 
 

@@ -46,6 +46,7 @@ def round_decimals(x: np.ndarray, decimals: np.ndarray) -> np.ndarray:
 
 
 def logistic(x: np.ndarray) -> np.ndarray:
+    """The loop of `sigmoid`: `1 / (1 + exp(-x))`."""
     return 1 / (1 + np.exp(-x))
 
 
@@ -123,6 +124,7 @@ POWERS: dict[Scalar, Callable[[np.ndarray], np.ndarray]] = {
 
 
 def pow_number_meta(self: Tensor, exponent: Scalar) -> Output:
+    """The geometry of `x ** number`. An integer to a negative power raises a `RuntimeError`."""
     common = common_dtype(self, exponent)
     if common.category != FLOATING and exponent < 0:
         raise RuntimeError("Integers to negative integer powers are not allowed.")
@@ -144,11 +146,14 @@ def precision_of_power(self: Tensor, exponent: Scalar) -> tuple[dtype, dtype]:
 
 
 def floating_power(x: np.ndarray, exponent: Scalar) -> np.ndarray:
+    """`x ** exponent` for floating-point elements. The exponents in `POWERS`, such as 2 and 0.5, have a faster
+    function."""
     function = POWERS.get(exponent)
     return np.power(x, x.dtype.type(exponent)) if function is None else function(x)
 
 
 def set_up_pow_number(self: Tensor, exponent: Scalar) -> tuple[Callable, list[Callable | None]]:
+    """The loop of `x ** number`, and the conversion of its operands."""
     computed, common = precision_of_power(self, exponent)
     if computed is common and common.category == FLOATING:
         return floating_power, [operand_converter(self, computed), None]
@@ -160,6 +165,7 @@ pow_tensor = pointwise(power, in_common, NUMERIC)
 
 
 def pow_of_number_meta(self: Scalar, exponent: Tensor) -> Output:
+    """The geometry of `number ** x`: the sizes of `x`, and the common dtype."""
     return Output(exponent.shape, None, common_dtype(self, exponent))
 
 
@@ -300,6 +306,7 @@ polygamma = Structured(lambda n, self: output_of(to_floating(self)[1], self), po
 
 
 def rectified(x: np.ndarray) -> np.ndarray:
+    """The loop of `relu`: the greater of 0 and `x`. NaN stays NaN, and -0. stays -0."""
     return np.maximum(x.dtype.type(0), x)  # in this order of arguments -0. stays -0., as in PyTorch
 
 
@@ -325,6 +332,7 @@ def times_probability(x: np.ndarray, approximate: str) -> np.ndarray:
 
 
 def check_gelu(self: Tensor, approximate: str) -> None:
+    """Raise a `RuntimeError` if `approximate` is neither "none" nor "tanh"."""
     if approximate not in ("none", "tanh"):
         raise RuntimeError("approximate argument must be either none or tanh.")
 
@@ -340,6 +348,7 @@ def check_lambda(self: Tensor, lambd: Scalar) -> None:
 
 
 def times_logistic(x: np.ndarray) -> np.ndarray:
+    """The loop of `silu`: `x * sigmoid(x)`."""
     return x / (1 + np.exp(-x))
 
 
@@ -349,16 +358,20 @@ def soft_plus(x: np.ndarray, beta: np.ndarray, threshold: np.ndarray) -> np.ndar
 
 
 def leaky(x: np.ndarray, negative_slope: np.ndarray) -> np.ndarray:
+    """The loop of `leaky_relu`: `x` where it is positive, and elsewhere `x * negative_slope`."""
     if 0 < negative_slope <= 1:
         return np.maximum(x, x * negative_slope)
     return loops.choose(x > 0, x, x * negative_slope)
 
 
 def exponential_linear(x: np.ndarray, alpha: np.ndarray, scale: np.ndarray, input_scale: np.ndarray) -> np.ndarray:
+    """The loop of `elu`: `x * scale` where `x` is not negative, and elsewhere `alpha * scale * (exp(x * input_scale) -
+    1)`."""
     return loops.choose(x < 0, np.expm1(x * input_scale) * (alpha * scale), x * scale)
 
 
 def replaced_up_to(x: np.ndarray, threshold: np.ndarray, value: np.ndarray) -> np.ndarray:
+    """The loop of `threshold`: `value` where `x <= threshold`, and elsewhere `x`."""
     return np.where(x <= threshold, value, x)
 
 
@@ -385,6 +398,7 @@ softshrink = Structured(_softshrink.meta, _softshrink.impl)  # not planned, beca
 
 
 def hardtanh_meta(self: Tensor, min_val: Scalar, max_val: Scalar) -> Output:
+    """The geometry of `hardtanh`. The dtype bool, and negative limits for an unsigned dtype, raise a `RuntimeError`."""
     if self.dtype is bool_:
         raise RuntimeError("Bool inputs not supported for hardtanh")
     if not self.dtype.is_signed and min(int(min_val), int(max_val)) < 0:
@@ -415,12 +429,14 @@ def backward_kernel(
 
 
 def tanh_slope(grad: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """The loop of `tanh_backward`, from the result `y` of `tanh`: `grad * (1 - y * y)`."""
     slope = 1 - y * y
     slope *= grad
     return slope
 
 
 def logistic_slope(grad: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """The loop of `sigmoid_backward`, from the result `y` of `sigmoid`: `grad * y * (1 - y)`."""
     slope = 1 - y
     slope *= grad
     slope *= y
@@ -487,6 +503,7 @@ def probability_below(x: np.ndarray, bell: np.ndarray) -> np.ndarray:
 
 
 def silu_slope(grad: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """The loop of `silu_backward`: `grad * s * (1 + x * (1 - s))`, where `s` is `sigmoid(x)`."""
     sigmoid = logistic(x)
     return grad * sigmoid * (1 + x * (1 - sigmoid))
 
@@ -506,11 +523,13 @@ def check_sides(name: str) -> Callable:
 
 
 check_leaky_side, check_elu_side = check_sides("leakyReLu"), check_sides("elu")
+"""The checks of `leaky_relu_backward` and `elu_backward`: see `check_sides`."""
 
 
 def leaky_slope(
     grad: np.ndarray, x: np.ndarray, negative_slope: Scalar, self_is_result: bool, out: np.ndarray | None = None
 ) -> np.ndarray:
+    """The loop of `leaky_relu_backward`: `grad` where `x` is positive, and elsewhere `grad * negative_slope`."""
     check_leaky_side(grad, x, negative_slope, self_is_result)
     if 0 <= negative_slope <= 1:
         slope = np.maximum((x > 0).astype(grad.dtype), negative_slope)
@@ -523,6 +542,8 @@ def leaky_slope(
 
 
 def softplus_slope(grad: np.ndarray, x: np.ndarray, beta: Scalar, threshold: Scalar) -> np.ndarray:
+    """The loop of `softplus_backward`: `grad` where `x * beta` is above the threshold, and elsewhere `grad * sigmoid(x
+    * beta)`."""
     scaled = x * beta
     return loops.choose(scaled > threshold, grad, grad * logistic(scaled))
 
@@ -561,6 +582,7 @@ def elu_slope(grad, x, alpha: Scalar, scale: Scalar, input_scale: Scalar, is_res
 
 
 elu_backward_of_two = backward_kernel(elu_slope, check_elu_side, parameters=4)
+"""The kernel of `elu_backward` with both tensors first, before the numbers."""
 
 
 def tensors_first(grad_output: Tensor, *rest: Scalar | bool | Tensor) -> tuple:
@@ -578,4 +600,6 @@ elu_backward = Structured(
 
 @fast_form_of(elu_backward.functional)
 def planned_elu_backward(grad_output: Tensor, *rest: Scalar | bool | Tensor) -> Tensor:
+    """The fast form of `elu_backward`: it moves both tensors to the front and calls the plan of
+    `elu_backward_of_two`."""
     return fastest[elu_backward_of_two.functional](*tensors_first(grad_output, *rest))

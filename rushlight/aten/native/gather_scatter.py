@@ -120,12 +120,14 @@ def copy_to(out: Tensor, self: Tensor, *others: Tensor | Scalar) -> None:
 
 
 def refuse_out_of_bounds(indices: np.ndarray, dim: int, size: int, least: int = 0, error: type = IndexError) -> None:
+    """Raise `error` for the first index below `least` or not below `size`."""
     wrong = indices[(indices < least) | (indices >= size)]
     if wrong.size:
         raise error(f"index {wrong[0]} is out of bounds for dimension {dim} with size {size}")
 
 
 def cat_out(tensors: Sequence[Tensor], dim: int, out: Tensor) -> Tensor:
+    """`cat` with `out`. A dtype that cannot be cast raises a `TypeError`, as PyTorch does here and nowhere else."""
     sizes, strides, dtype = cat_meta(tensors, dim)
     if not can_cast(dtype, out.dtype):  # a TypeError here, a RuntimeError everywhere else: as in PyTorch
         raise TypeError(f"torch.cat(): input types can't be cast to the desired output type {out.dtype.type_name}")
@@ -222,6 +224,7 @@ def index_select(self: Tensor, dim: int, index: Tensor, out: Tensor) -> None:
 
 @fast_form_of(index_select.functional)
 def index_select_rows(self: Tensor, dim: int, index: Tensor) -> Tensor:
+    """The fast form of `index_select`: rows of a contiguous tensor, by `ndarray.take`. Other cases call the kernel."""
     rows = plain_rows(self, index) if dim == 0 and len(index._sizes) == 1 else None
     if rows is None:
         return index_select.functional(self, dim, index)
@@ -290,6 +293,7 @@ def rows_to_add(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Sc
 
 @fast_form_of(index_add.functional)
 def index_add_rows(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Scalar) -> Tensor:
+    """The fast form of `index_add`: rows added to a copy of a contiguous tensor. Other cases call the kernel."""
     rows = rows_to_add(self, dim, index, source, alpha)
     if rows is None:
         return index_add.functional(self, dim, index, source, alpha)
@@ -300,6 +304,7 @@ def index_add_rows(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha:
 
 @fast_form_of(index_add.inplace)
 def index_add_rows_(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Scalar) -> Tensor:
+    """The fast form of `index_add_`: rows added to a contiguous tensor. Other cases call the kernel."""
     rows = rows_to_add(self, dim, index, source, alpha)
     if rows is None:
         return index_add.inplace(self, dim, index, source, alpha)
@@ -540,6 +545,8 @@ def plain_keys(self: Tensor, indices: Sequence[Tensor | None]) -> list[np.ndarra
 
 @fast_form_of(index)
 def index_contiguous(self: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
+    """The fast form of `index`, for a contiguous tensor: numpy indexes it directly. Other cases, and errors, go to the
+    kernel."""
     keys = plain_keys(self, indices)
     if keys is None:
         return index(self, indices)
@@ -738,6 +745,7 @@ def one_hot_by_comparison(self: Tensor, num_classes: int = -1) -> Tensor:
 
 
 def warn_if_expanded(name: str, self: Tensor) -> None:
+    """Warn that the tensor to write to has several elements at one position in memory."""
     if 0 in self.stride() and strided.has_internal_overlap(self.shape, self.stride()):
         warn(f"Use of {name} on expanded tensors is deprecated. Please clone() the tensor before.")
 

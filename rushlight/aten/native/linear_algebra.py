@@ -32,16 +32,19 @@ from rushlight.c10.storage import Size
 
 
 def assert_dim(self: Tensor, ndim: int, message: str) -> None:
+    """Raise a `RuntimeError` with this message if the tensor does not have `ndim` dimensions."""
     if self.dim() != ndim:
         raise RuntimeError(f"{message}, but got a tensor of {self.dim()} dimensions")
 
 
 def assert_same_dtype(*tensors: Tensor) -> None:
+    """Raise a `RuntimeError` if the tensors have several dtypes. A product does not promote types."""
     if len({tensor.dtype for tensor in tensors}) > 1:
         raise RuntimeError(f"expected tensors of the same dtype, but got {', '.join(t.dtype.name for t in tensors)}")
 
 
 def assert_has_product(name: str, self: Tensor) -> None:
+    """Raise a `NotImplementedError` for the dtype bool."""
     if self.dtype is bool_:
         raise NotImplementedError(f'"{name}" not implemented for {self.dtype.type_name!r}; convert to a number first')
 
@@ -57,6 +60,7 @@ def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def meta_mm(self: Tensor, mat2: Tensor) -> Output:
+    """The geometry of `mm`: (n, k) and (k, m) give (n, m). Other shapes, or two dtypes, raise a `RuntimeError`."""
     assert_dim(self, 2, "self must be a matrix")
     assert_dim(mat2, 2, "mat2 must be a matrix")
     if self.size(1) != mat2.size(0):
@@ -67,6 +71,8 @@ def meta_mm(self: Tensor, mat2: Tensor) -> Output:
 
 
 def set_up_mm(self: Tensor, mat2: Tensor) -> Callable[..., np.ndarray]:
+    """The function of numpy that multiplies these matrices. If all rows of `self` are one row with stride 0, it
+    multiplies one row and repeats it."""
     assert_has_product("mm", self)
     rows = self.size(0)
     if self._strides[0] == 0 and rows > 1 and self.dtype in SIMPLE_DTYPES:  # an expanded gradient: all rows are equal
@@ -173,11 +179,13 @@ def set_up_addmm(self: Tensor, mat1: Tensor, mat2: Tensor, beta: Scalar, alpha: 
 
 
 def add_to_dot(bias: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """`bias + a @ b` by `ndarray.dot`, which calls the BLAS with less overhead."""
     product = a.dot(b)
     return np.add(product, bias, product)
 
 
 def add_to_product(bias: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """`bias + a @ b` by `np.matmul`."""
     product = np.matmul(a, b)
     return np.add(product, bias, product)
 
@@ -246,6 +254,8 @@ def batched_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def meta_bmm(self: Tensor, mat2: Tensor) -> Output:
+    """The geometry of `bmm`: (batch, n, k) and (batch, k, m) give (batch, n, m). Other shapes, or two dtypes, raise a
+    `RuntimeError`."""
     assert_dim(self, 3, "batch1 must be a 3D tensor")
     assert_dim(mat2, 3, "batch2 must be a 3D tensor")
     (batch, rows, inner), columns = self.shape, mat2.size(2)
@@ -257,6 +267,7 @@ def meta_bmm(self: Tensor, mat2: Tensor) -> Output:
 
 
 def set_up_bmm(self: Tensor, mat2: Tensor) -> Callable[..., np.ndarray]:
+    """The loop of `bmm`, after a check of the dtype."""
     assert_has_product("bmm", self)
     return batched_product
 
@@ -271,6 +282,7 @@ def bmm(self: Tensor, mat2: Tensor, out: Tensor) -> None:
 
 
 def meta_baddbmm(self: Tensor, batch1: Tensor, batch2: Tensor, beta: Scalar, alpha: Scalar) -> Output:
+    """The geometry of `baddbmm`: that of `bmm`, if `self` can be expanded to it."""
     output = meta_bmm(batch1, batch2)
     if infer_size(self.shape, output.sizes) != tuple(output.sizes):
         raise RuntimeError(f"self of shape {list(self.shape)} cannot be expanded to {list(output.sizes)}")
@@ -294,6 +306,7 @@ def baddbmm(self: Tensor, batch1: Tensor, batch2: Tensor, beta: Scalar, alpha: S
 
 
 def meta_mv(self: Tensor, vec: Tensor) -> Output:
+    """The geometry of `mv`: (n, k) and (k) give (n). Other shapes, or two dtypes, raise a `RuntimeError`."""
     if self.dim() != 2 or vec.dim() != 1:
         raise RuntimeError(f"vector + matrix @ vector expected, got {self.dim()}, {vec.dim()}")
     if self.size(1) != vec.size(0):
@@ -303,6 +316,8 @@ def meta_mv(self: Tensor, vec: Tensor) -> Output:
 
 
 def meta_dot(self: Tensor, tensor: Tensor) -> Output:
+    """The geometry of `dot`: two vectors of one size give a tensor without dimensions. Other shapes, or two dtypes,
+    raise a `RuntimeError`."""
     if self.dim() != 1 or tensor.dim() != 1:
         raise RuntimeError(f"1D tensors expected, but got {self.dim()}D and {tensor.dim()}D tensors")
     assert_same_dtype(self, tensor)
@@ -405,6 +420,7 @@ def vector_norm(self: Tensor, ord: Scalar, dim: Dims, keepdim: bool, dtype: dtyp
 
 
 def euclidean_norm(x: np.ndarray, over: tuple[int, ...] | None, keepdim: bool) -> np.ndarray:
+    """The square root of the sum of squares over these dimensions. Over all of them, it is a dot product."""
     if over is None and not keepdim:
         flat = x.reshape(-1)
         return np.sqrt(np.dot(flat, flat))

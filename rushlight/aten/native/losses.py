@@ -329,12 +329,15 @@ huber = _elementwise("huber_loss", _huber)
 
 
 def smooth_l1_meta(self: Tensor, target: Tensor, reduction: int, beta: float) -> Output:
+    """The geometry of `smooth_l1_loss`. A negative `beta` raises a `RuntimeError`."""
     if beta < 0:
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
     return mse.meta(self, target, reduction)
 
 
 def huber_meta(self: Tensor, target: Tensor, reduction: int, delta: float) -> Output:
+    """The geometry of `huber_loss`. A `delta` that is not positive, or a `target` whose dtype cannot be cast to that of
+    `self`, raises a `RuntimeError`."""
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     common = common_dtype(self, target)
@@ -386,6 +389,8 @@ def binary_cross_entropy_with_logits(
 
 
 def binary_cross_entropy_meta(self: Tensor, target: Tensor, weight: Tensor | None, reduction: int) -> Output:
+    """The geometry of `binary_cross_entropy`. A `target` of another dtype, or a weight that is not broadcastable to
+    `self`, raises a `RuntimeError`."""
     if target.dtype is not self.dtype:
         raise RuntimeError(f"Found dtype {target.dtype.type_name} but expected {self.dtype.type_name}")
     if weight is not None and common_sizes(self, weight) != self.shape:

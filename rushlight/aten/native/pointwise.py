@@ -192,6 +192,7 @@ def check_alpha(common: dtype, alpha: Scalar) -> None:
 
 
 refuse_bool_subtraction = refuse_bool("Subtraction with a bool tensor is not supported. To compare masks, use `ne`.")
+"""The check of `sub` and `rsub`: an operand of the dtype bool raises a `RuntimeError`."""
 
 add = with_alpha(np.add)
 sub = with_alpha(np.subtract, refuse_bool_subtraction)
@@ -231,6 +232,7 @@ def refuse_zero(function: Callable) -> Callable:
 
 @refuse_zero
 def truncated_quotient(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The quotient rounded towards 0. Integers are divided exactly, without a conversion to floating point."""
     if a.dtype.kind in WHOLE:
         return np.floor_divide(a - np.fmod(a, b), b)
     return np.trunc(np.true_divide(a, b))
@@ -248,9 +250,11 @@ floor_divide = pointwise(refuse_zero(np.floor_divide), arithmetic, NUMERIC)
 remainder = pointwise(floor_remainder, in_common, NUMERIC)
 fmod = pointwise(refuse_zero(np.fmod), in_common, NUMERIC)
 BY_ROUNDING_MODE = {None: div, "trunc": pointwise(truncated_quotient, in_common, NUMERIC), "floor": floor_divide}
+"""The kernel of `div` for each value of `rounding_mode`."""
 
 
 def kernel_of_mode(rounding_mode: str | None) -> Structured:
+    """The kernel of `div` for a `rounding_mode`. A mode that is not in `BY_ROUNDING_MODE` raises a `RuntimeError`."""
     if rounding_mode not in BY_ROUNDING_MODE:
         modes = "None, 'trunc', or 'floor'"
         raise RuntimeError(f"div expected rounding_mode to be one of {modes} but found {rounding_mode!r}")
@@ -311,6 +315,8 @@ def isclose(self: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-0
 
 
 def where_meta(condition: Tensor, self: Operand, other: Operand) -> Output:
+    """Check the arguments of `where`, and return the geometry of its result: all three operands are broadcast, and the
+    dtype is common to `self` and `other`. A condition of uint8 is deprecated and warns."""
     if condition.dtype not in (bool_, dtypes.uint8):
         raise RuntimeError(f"where expected condition to be a boolean tensor, but got one of {condition.dtype.name}")
     if condition.dtype is dtypes.uint8:
@@ -346,6 +352,8 @@ def where_impl(condition: Tensor, self: Operand, other: Operand, out: Tensor) ->
 
 
 def set_up_where(condition: Tensor, self: Operand, other: Operand) -> tuple[Callable, list[Callable | None]]:
+    """The loop of `where`, and the conversion of each operand: the condition to bool, the two others to their common
+    dtype."""
     common = common_dtype(self, other)
     return choose, [*map(operand_converter, (condition, self, other), (bool_, common, common))]
 
@@ -361,6 +369,7 @@ def between(x: np.ndarray, lower: np.ndarray | None, upper: np.ndarray | None) -
 
 
 def given_bounds(*bounds: Operand | None) -> list[Operand]:
+    """The bounds of `clamp` that are not None. Without any, it raises a `RuntimeError`."""
     given = [bound for bound in bounds if bound is not None]
     if not given:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
@@ -368,6 +377,7 @@ def given_bounds(*bounds: Operand | None) -> list[Operand]:
 
 
 def clamp_meta(self: Tensor, min: Scalar | None, max: Scalar | None) -> Output:
+    """The geometry of `clamp` with numbers as bounds, which take part in type promotion."""
     return output_of(common_dtype(self, *given_bounds(min, max)), self)
 
 
@@ -380,6 +390,7 @@ def clamp_impl(self: Tensor, min: Scalar | None, max: Scalar | None, out: Tensor
 
 
 def set_up_clamp(self: Tensor, min: Scalar | None, max: Scalar | None) -> tuple[Callable, list[Callable | None]]:
+    """The loop of `clamp` with numbers as bounds, and the conversion of its operands."""
     computed = common_dtype(self, *given_bounds(min, max))
     refuse_other_kinds(between, NUMERIC, computed)
     bounds = [iterator.parameter_converter(bound, computed, is_like_ufunc=True) for bound in (min, max)]
@@ -390,6 +401,7 @@ clamp = planned(Structured(clamp_meta, clamp_impl), 3, set_up_clamp)
 
 
 def clamp_tensor_meta(self: Tensor, min: Tensor | None, max: Tensor | None) -> Output:
+    """The geometry of `clamp` with tensors as bounds, which are broadcast."""
     operands = (self, *given_bounds(min, max))
     return output_of(common_dtype(*operands), *operands)
 
@@ -405,6 +417,7 @@ def clamp_tensor(self: Tensor, min: Tensor | None, max: Tensor | None, out: Tens
 
 
 clamp_both = pointwise(between, in_common, NUMERIC)
+"""The kernel of `clamp` with both bounds as tensors."""
 
 
 def with_bounds(of: Callable[[Scalar], tuple[Scalar | None, Scalar | None]]) -> Structured:
@@ -428,6 +441,7 @@ def interpolated(start: np.ndarray, end: np.ndarray, weight: np.ndarray) -> np.n
 
 
 def check_lerp(self: Tensor, end: Tensor, weight: Operand) -> None:
+    """Raise a `RuntimeError` if `end`, or a `weight` with dimensions, has another dtype than `self`."""
     for name, operand in ("end", end), ("weight", weight):
         is_number = not isinstance(operand, Tensor) or name == "weight" and operand.dim() == 0
         if isinstance(operand, Tensor) and not is_number and operand.dtype is not self.dtype:
@@ -435,14 +449,17 @@ def check_lerp(self: Tensor, end: Tensor, weight: Operand) -> None:
 
 
 def add_product(x: Array, a: Array, b: Array, value: Scalar, out: Array | None = None) -> Array:
+    """`x + value * a * b`, the loop of `addcmul`."""
     return np.add(x, value * a * b, out)
 
 
 def add_quotient(x: Array, a: Array, b: Array, value: Scalar, out: Array | None = None) -> Array:
+    """`x + value * a / b`, the loop of `addcdiv`."""
     return np.add(x, value * a / b, out)
 
 
 def check_addcdiv(self: Tensor, tensor1: Tensor, tensor2: Tensor, value: Scalar) -> None:
+    """Raise a `RuntimeError` if both tensors of the quotient are integers."""
     if tensor1.dtype.category != FLOATING and tensor2.dtype.category != FLOATING:
         raise RuntimeError("Integer division with addcdiv is no longer supported: make one of the two tensors floating")
 

@@ -171,6 +171,8 @@ def _first_index(windows: Windows, width: int) -> np.ndarray:
 
 
 def max_pool2d_backward_meta(grad_output, self, kernel_size, stride, padding, dilation, ceil_mode, indices) -> Output:
+    """The geometry of the gradient of `max_pool2d`: the sizes of `self`. A `grad_output` of other sizes than the pooled
+    ones raises a `RuntimeError`."""
     windows = _windows("max_pool2d", self, kernel_size, stride, padding, dilation, ceil_mode)
     sizes = (*self.shape[:-2], *windows.counts)
     if tuple(grad_output.shape) != sizes or tuple(indices.shape) != sizes:
@@ -198,6 +200,8 @@ def _avg_windows(self, kernel_size, stride, padding, ceil_mode, divisor_override
 
 
 def avg_pool2d_meta(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override) -> Output:
+    """The geometry of `avg_pool2d`: the last two dimensions are the numbers of windows. The dtype bool raises a
+    `NotImplementedError`."""
     windows = _avg_windows(self, kernel_size, stride, padding, ceil_mode, divisor_override)
     if self.dtype is bool_:
         raise NotImplementedError("avg_pool2d is not implemented for 'Bool'")
@@ -230,6 +234,8 @@ def _divisors(windows: Windows, sizes: Ints, count_include_pad: bool) -> np.ndar
 
 
 def avg_pool2d_backward_meta(grad, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor) -> Output:
+    """The geometry of the gradient of `avg_pool2d`: the sizes of `self`. A gradient of other sizes than the pooled ones
+    raises a `RuntimeError`."""
     windows = _avg_windows(self, kernel_size, stride, padding, ceil_mode, divisor)
     if tuple(grad.shape) != (*self.shape[:-2], *windows.counts):
         raise RuntimeError(f"avg_pool2d_backward: got a grad_output of shape {list(grad.shape)}")

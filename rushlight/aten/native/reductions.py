@@ -91,6 +91,7 @@ def sum_dtype(self: Tensor) -> dtype:
 
 
 def floating_dtype(self: Tensor) -> dtype:
+    """The tensor's own dtype if it is a floating-point dtype, and otherwise the default dtype."""
     return to_floating(self)[1]
 
 
@@ -133,6 +134,7 @@ add_reduce: Callable[..., np.ndarray] = np.add.reduce  # numpy's types know `kee
 
 
 def meta_sum(self: Tensor, dims: Dims, keepdim: bool, dtype: dtype | None) -> Output:
+    """The geometry of `sum` and `prod`: integers and bool give int64, unless `dtype` says otherwise."""
     return Output(reduced_sizes(self.shape, dims, keepdim), None, dtype or sum_dtype(self))
 
 
@@ -175,6 +177,7 @@ prod_dim = ToDtype(
 
 
 def meta_mean(self: Tensor, dims: Dims, keepdim: bool, dtype: dtype | None) -> Output:
+    """The geometry of `mean`. A dtype that is not a floating-point dtype raises a `RuntimeError`."""
     result_dtype = dtype or self.dtype
     if result_dtype.category != FLOATING:
         which = "Input" if dtype is None else "Optional"
@@ -189,6 +192,7 @@ def count(self: Tensor, dims: Dims) -> int:
 
 
 def set_up_mean(self: Tensor, dims: Dims, keepdim: bool, dtype: dtype | None) -> Callable[[np.ndarray], np.ndarray]:
+    """The loop of `mean`: the sum over `dims`, divided by the number of elements that were added."""
     total, divisor = set_up_sum(self, dims, keepdim, dtype), count(self, dims)
     return lambda array: np.true_divide(total(array), divisor)
 
@@ -200,6 +204,7 @@ def mean_dim(self: Tensor, dims: Dims, keepdim: bool, dtype: dtype | None, out: 
 
 
 def meta_var(self: Tensor, dims: Dims, correction: Scalar | None, keepdim: bool) -> Output:
+    """The geometry of `var` and `std`. A dtype that is not a floating-point dtype raises a `RuntimeError`."""
     if self.dtype.category != FLOATING:
         raise RuntimeError("std and var only support floating point and complex dtypes")
     return Output(reduced_sizes(self.shape, dims, keepdim), None, self.dtype)
@@ -560,6 +565,7 @@ _quiet.run(np.seterr, invalid="ignore")  # to run a function in a copy of a cont
 
 
 def without_warning(function: Callable, array: np.ndarray, dim: int) -> np.ndarray:
+    """Call `function(array, dim)` without numpy's warnings about overflow and invalid values."""
     return _quiet.copy().run(function, array, dim)
 
 
@@ -602,6 +608,7 @@ def softmax_slope(grad: np.ndarray, y: np.ndarray, dim: int) -> np.ndarray:
 
 
 def log_softmax_slope(grad: np.ndarray, y: np.ndarray, dim: int) -> np.ndarray:
+    """The loop of `_log_softmax_backward_data`, from the result `y`: `grad - exp(y) * grad.sum(dim)`."""
     slope = np.exp(y)
     slope *= line_sums(grad, dim)
     return np.subtract(grad, slope, slope)
@@ -621,10 +628,12 @@ def value_selecting_reduction_backward(grad: Tensor, dim: int, indices: Tensor, 
 
 
 def to_dtype(self: Tensor, dtype: dtype | None) -> Tensor:
+    """The tensor converted to a dtype. None leaves it as it is."""
     return self if dtype in (None, self.dtype) else self.to(dtype)
 
 
 def meta_logsumexp(self: Tensor, dims: Sequence[int], keepdim: bool) -> Output:
+    """The geometry of `logsumexp`. Integers give the default dtype."""
     return Output(reduced_sizes(self.shape, dims, keepdim), None, floating_dtype(self))
 
 
@@ -636,6 +645,8 @@ def logsumexp_dim(self: Tensor, dims: Sequence[int], keepdim: bool, out: Tensor)
 
 
 def meta_cumsum(self: Tensor, dim: int, dtype: dtype | None) -> Output:
+    """The geometry of `cumsum` and `cumprod`: the sizes of `self`. Integers and bool give int64, unless `dtype` says
+    otherwise."""
     wrap_dim(dim, self.dim())
     return Output(self.shape, None, dtype or sum_dtype(self))
 
@@ -658,6 +669,8 @@ cumsum, cumprod = cumulative(np.add), cumulative(np.multiply)
 
 
 def accumulated(self: Tensor, dim: int, function: np.ufunc) -> Tensor:
+    """The results of a ufunc accumulated along a dimension, as a contiguous tensor. A tensor without dimensions counts
+    as one of size 1."""
     array = function.accumulate(np.atleast_1d(self._array), wrap_dim(dim, self.dim()))
     return wrap_contiguous(np.array(array.reshape(self.shape), self.dtype.numpy, order="C"), self.dtype)
 
@@ -732,11 +745,14 @@ def histc(self: Tensor, bins: int, min: Scalar, max: Scalar) -> Tensor:
 
 
 def check_bins(bins: int) -> None:
+    """Raise a `RuntimeError` if the number of bins is not positive."""
     if bins <= 0:
         raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
 
 
 def edges_of(bins: Tensor, self: Tensor) -> np.ndarray:
+    """The array of a tensor that gives the edges of the bins. It must have one dimension, at least one element, and the
+    dtype of `self`."""
     if bins.dtype is not self.dtype:
         problem = (
             f"input tensor and bins tensors should have the same dtype, but got input with dtype {self.dtype.name}"
@@ -751,6 +767,8 @@ def edges_of(bins: Tensor, self: Tensor) -> np.ndarray:
 
 
 def histogram(self: Tensor, bins, range: Any, weight: Tensor | None, density: bool) -> tuple:
+    """The values of the histogram and the edges of its bins, both in the dtype of `self`. `bins` is a number of bins,
+    or an array of edges. Source: `aten/src/ATen/native/Histogram.cpp`."""
     if self.dtype not in (float32, float64):
         raise NotImplementedError(f"\"histogramdd\" not implemented for '{self.dtype.type_name}'")
     if weight is not None and weight.dtype is not self.dtype:

@@ -25,10 +25,12 @@ State = tuple[Tensor, ...]
 
 
 def plain_step(activation: Callable[[Tensor], Tensor]) -> Callable[[Tensor, Tensor, State], State]:
+    """The step of a plain RNN, `activation(hidden + input)`, where both terms are products with weights already."""
     return lambda input, hidden, state: (activation(hidden + input),)
 
 
 rnn_tanh_step, rnn_relu_step = plain_step(functions.tanh), plain_step(functions.relu)
+"""The steps of `rnn_tanh` and `rnn_relu`: see `plain_step`."""
 
 
 def lstm_step(input: Tensor, hidden: Tensor, state: State) -> State:

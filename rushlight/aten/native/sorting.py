@@ -116,6 +116,7 @@ INTERPOLATIONS = "linear", "lower", "higher", "midpoint", "nearest"
 
 
 def quantile_of(self: Tensor, q: float, name: str) -> Tensor:
+    """The number `q` as a tensor of the dtype and device of `self`. Outside of 0 to 1 it raises a `RuntimeError`."""
     if not 0 <= q <= 1:
         raise RuntimeError(f"{name}() q must be in the range [0, 1] but got {q:g}")
     return functions.scalar_tensor(q, dtype=self.dtype, device=self.device)
@@ -163,6 +164,7 @@ def quantile(self: Tensor, q: Tensor, dim: int | None, keepdim: bool, interpolat
 
 
 def refuse_bool_median(array: np.ndarray) -> None:
+    """Raise a `NotImplementedError` for the dtype bool."""
     if array.dtype == np.bool_:
         raise NotImplementedError("\"median_out_impl\" not implemented for 'Bool'")
 
@@ -281,6 +283,8 @@ def check_searchsorted(edges: Tensor, self: Tensor, right: bool, side: str | Non
 
 
 def bucketize(edges: Tensor, self: Tensor, out_int32: bool, right: bool) -> Tensor:
+    """`searchsorted` with the arguments in another order, for boundaries of one dimension. Source:
+    `aten/src/ATen/native/Bucketization.cpp`."""
     if edges.dim() != 1:
         raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({edges.dim()})")
     return searchsorted(edges, self, out_int32, right, None, None)

@@ -114,6 +114,8 @@ def stacked(name: str, at_least: Callable[[Tensor], Tensor], dim: int) -> Callab
 
 
 def column(self: Tensor) -> Tensor:
+    """A tensor with less than two dimensions as a column of shape (numel, 1), as `column_stack` needs it. Other tensors
+    stay as they are."""
     return self.reshape(self.numel(), 1) if self.dim() < 2 else self
 
 

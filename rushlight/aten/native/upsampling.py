@@ -17,6 +17,7 @@ from rushlight.c10.dtypes import REDUCED_FLOATING, uint8
 
 
 def linear(x: np.ndarray) -> np.ndarray:
+    """The weight of linear interpolation at a distance of `x` pixels: 1 at 0, and 0 from 1 on."""
     return (1 - np.abs(x)).clip(0)
 
 
@@ -28,6 +29,7 @@ def cubic(x: np.ndarray, a: float = -0.5) -> np.ndarray:
 
 
 def lanczos(x: np.ndarray) -> np.ndarray:
+    """The weight of Lanczos interpolation at a distance of `x` pixels: `sinc(x) * sinc(x / 3)`, and 0 from 3 on."""
     return np.where(np.abs(x) < 3, np.sinc(x) * np.sinc(x / 3), 0)
 
 

@@ -82,7 +82,9 @@ def planned(kernel: Callable, operators: tuple[str, ...] = (), key_of: Callable[
 
 
 view, expand = planned(strided.view), planned(strided.expand)
+"""The kernels of the operators of the same names, which keep a plan for each geometry: see `planned`."""
 transpose, _reshape = planned(strided.transpose), planned(strided.reshape)
+"""The kernel of `transpose.int`, which keeps a plan for each geometry: see `planned`."""
 planned(strided.permute)
 planned(strided.unsqueeze)
 
@@ -92,6 +94,8 @@ def _key_of_slice(self: Tensor, dim: int = 0, start: int | None = None, end: int
 
 
 slice_ = planned(strided.slice, key_of=_key_of_slice)
+"""The kernel of `slice.Tensor`, which keeps a plan for each geometry. numpy makes the array of the view from a
+slice."""
 
 
 def is_watched(self: Tensor) -> bool:
@@ -476,6 +480,8 @@ def embed_in_zeros(view: Callable) -> Callable:
 
 
 def zeros_for(grad: Tensor, sizes: Sequence[int]) -> Tensor:
+    """A contiguous tensor of zeros with these sizes, and the dtype and device of `grad`. On the device `meta` it has no
+    elements to fill."""
     out = strided.empty_strided(sizes, strided.contiguous_strides(sizes), grad.dtype, grad.device.type)
     if not out.is_meta:
         out._array.fill(0)

@@ -325,6 +325,8 @@ class Runtime:
 
 @dataclass(eq=False)
 class Event:
+    """A point in a stream's work. It is complete when the work before it is done."""
+
     stream: int
     complete: bool = False
 
@@ -764,6 +766,8 @@ def _least_expandable(pool: BlockPool, block: Block) -> Block:
 
 @dataclass
 class Peak:
+    """A number of the statistics with the highest value that it has had."""
+
     current: int = 0
     peak: int = 0
 

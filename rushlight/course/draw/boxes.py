@@ -138,6 +138,7 @@ def sort_row(row: list[Box], near: str, positions: Mapping[Box, int]) -> None:
 
 
 def mean(values: Sequence[float], otherwise: float) -> float:
+    """The mean of the values. Without values, it is `otherwise`."""
     return sum(values) / len(values) if values else otherwise
 
 
@@ -209,10 +210,12 @@ def draw_panels(panels: Sequence[tuple[str, list[list[Box]]]], columns: int = 4)
 
 
 def row_height(row: list[Box]) -> float:
+    """The height of the tallest box of a row, and the gap below the row."""
     return max(box.tall for box in row) + ROW_GAP
 
 
 def draw_rows(axes: Axes, rows: list[list[Box]], left: float, top: float) -> None:
+    """Draw rows of boxes from the top down, with an arrow from each box to each box that reads from it."""
     tops = list(accumulate(map(row_height, rows), initial=top))
     for row, here in zip(rows, tops):
         ends = {to: iter(ports(to, to.above)) for box in row for to in box.below}
@@ -247,6 +250,7 @@ def draw_arrow(axes: Axes, box: Box, to: Box, x: float, end: float, top: float, 
 
 
 def draw_box(axes: Axes, box: Box, x: float, top: float) -> None:
+    """Draw a box and its lines of text. The first line is bold if the box has a fill."""
     if box.fill:
         style = {"boxstyle": "round,pad=0,rounding_size=0.12", "edgecolor": INK, "linewidth": 0.9}
         axes.add_patch(FancyBboxPatch((x - box.wide / 2, top), box.wide, box.tall, facecolor=box.fill, **style))

@@ -194,5 +194,6 @@ def colour_of(name: str, otherwise: str = "0.8") -> str:
 
 
 def arrow(axes: Axes, start: Point, end: Point, zorder: float = 3, **style: Any) -> None:
+    """Draw an arrow from one point to another, in the ink of the page."""
     style = {"arrowstyle": "->", "color": INK, "linewidth": 1, "shrinkA": 0, "shrinkB": 0} | style
     axes.annotate("", end, start, arrowprops=style, zorder=zorder)

@@ -30,6 +30,7 @@ class LazyVariableTracker(VariableTracker):
 
 
 def realize_first(name: str) -> Callable:
+    """A method that realizes the lazy variable and calls the method of this name on the result."""
     return lambda self, *args: getattr(self.realize(), name)(*args)
 
 

@@ -165,6 +165,7 @@ class TupleVariable(BaseListVariable):
 
 
 def equal(tx: Translator, left: VariableTracker, right: VariableTracker) -> bool:
+    """Whether two variables are equal. Tensors cannot be compared while tracing, so they break the graph."""
     left, right = left.realize(), right.realize()
     if left is right:
         return True

@@ -46,6 +46,7 @@ class PassBase(abc.ABC):
 
 
 def name_of(one: Pass) -> str:
+    """The name of a pass: that of the function, or of the object's class."""
     return one.__name__ if inspect.isfunction(one) else type(one).__name__
 
 

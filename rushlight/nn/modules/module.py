@@ -676,6 +676,7 @@ def unusual(module: Module, **usual: Any) -> list[str]:
 
 
 def indented(text: str) -> str:
+    """The text with two spaces before each line that is not empty, for the `repr` of a module inside a module."""
     return "\n".join(f"  {line}" if line.strip() else "" for line in text.split("\n"))
 
 

@@ -154,4 +154,5 @@ def _check_positive(name: str, value: Any, refuse_bool: bool = False) -> None:
 
 
 def draw_seed(generator: Generator | None) -> int:
+    """A seed for a generator of its own, drawn from `generator` or from the default one."""
     return functions.empty((), dtype=int64).random_(generator=generator).item()

@@ -36,6 +36,8 @@ MP_STATUS_CHECK_INTERVAL = 1.0  # seconds between checks that the other process 
 
 
 class Signal(Enum):
+    """What a worker and the loader send each other besides batches."""
+
     END = "the iterable dataset is at its end"
     RESUME = "another epoch begins"
 

@@ -145,4 +145,6 @@ NUMBERS = "float scale, int zero_point, int quant_min, int quant_max"
 linear_op = _operator(
     f"linear(Tensor x, float x_scale, int x_zero_point, {WEIGHT}, {NUMBERS}, str post_op_name) -> Tensor", linear
 )
+"""The operator that converted `Linear` modules call: `linear` on quantized values, by its schema."""
 linear_dynamic_op = _operator(f"linear_dynamic(Tensor x, {WEIGHT}, str post_op_name) -> Tensor", linear_dynamic)
+"""The operator that dynamically quantized `Linear` modules call: `linear_dynamic`, by its schema."""

@@ -278,6 +278,8 @@ def _hooks() -> Any:
 
 
 class Launch(NamedTuple):
+    """One launch of a kernel: its grid and block, and what the run on the host has found."""
+
     kernel: str
     blocks: int | tuple[int, ...]
     result: Any  # counts and findings, a `Result` of `rushlight.on_torch.cuda_on_host`
