@@ -566,3 +566,5 @@ class _Ops:
 
 
 ops = _Ops()
+"""All operators by namespace: `ops.aten.add.Tensor` is an overload, and `ops.aten.add` all overloads of the name.
+Source: `torch/_ops.py`, `_Ops`."""

@@ -8,8 +8,9 @@
 
   // What is typed may be a name as code has it. `nn.Linear` is a name, `Linear`, and what stands before it. A namespace that has all is left out.
   const typed = (word) => {
-    const parts = word.split(".").filter(Boolean), rest = /^(torch|rl|rushlight)$/i.test(parts[0]) && parts[1] ? parts.slice(1) : parts;
-    return { whole: rest.join("."), last: rest.at(-1) ?? "", before: rest.slice(0, -1).map((part) => (part === "F" ? "functional" : part.toLowerCase())) };
+    const parts = word.replaceAll("::", ".").split(".").filter(Boolean), all = /^(torch|rl|rushlight)$/i.test(parts[0]) && parts[1];
+    const rest = all ? parts.slice(1) : parts, before = rest.slice(0, -1);
+    return { whole: rest.join("."), last: rest.at(-1) ?? "", owner: before.join("."), top: all && !before.length, before: before.map((part) => (part === "F" ? "functional" : part.toLowerCase())) };
   };
 
   // How well a name fits: as it is typed, but for its case and its underscores, by its beginning, or by a part of it.
@@ -51,12 +52,13 @@
     const modules = [...document.querySelectorAll("article dt")].map((term) => {
       const link = term.querySelector("a"), module = link.textContent;
       const names = (all[link.getAttribute("href")] ?? "").split(" ").filter(Boolean).map((known) => {
-        const id = known.replace("!", ""), silent = id !== known; // without a docstring
+        const id = known.replace(/[!~]$/, ""), isPublic = known.endsWith("!"), form = known.endsWith("~"); // of `rushlight` itself; of a function that has an entry
         const name = id.replace(/^op_/, "").replace("-", "."), parts = name.split(".");
         const operator = id.startsWith("op_"), own = operator ? parts[0] : parts.at(-1);
         const last = /(^|\.)_(?!_)/.test(`${module}.${own}`) || (operator && (own.endsWith("_") || /[._]out$/.test(name)));
-        const behind = last ? LAST : 0.45 * silent + (INNER.test(module) ? 1.5 : 0) + (operator ? 0.4 : /^Tensor\./.test(name) ? 0.3 : /^Module\./.test(name) ? 0.35 : parts[1] ? 0.6 : /^(aten\.|distributed|masked|utils)/.test(module) ? 0.5 : 0);
-        return { id, name, own, behind, method: operator || parts[1], within: `${module}.${operator ? "tensor." : ""}${name}`.toLowerCase().split(".") };
+        const far = operator ? 0.4 : /^Tensor\./.test(name) ? 0.3 : /^Module\./.test(name) ? 0.35 : parts[1] ? 0.6 : /^(aten\.|distributed|masked|return_types|utils)/.test(module) ? 0.5 : 0.1;
+        const behind = last ? LAST : (INNER.test(module) && !isPublic ? 1.5 : 0) + (isPublic ? (operator ? 0.2 : 0) : far);
+        return { id, name, own, behind, isPublic, form, operator, method: operator || parts[1], within: `${module}.${operator ? "tensor." : ""}${name}`.toLowerCase().split(".") };
       });
       return { term, said: term.nextElementSibling, href: link.href, module, names };
     });
@@ -64,14 +66,24 @@
     const results = document.createElement("dl");
     form.after(results);
 
-    // What stands before the name counts only where it leaves a name that fits as well. Otherwise it is a variable, as in `loss.backward`.
-    function found({ whole, last, before }) {
+    // What stands before the name counts only where it leaves a name that fits as well. Otherwise it is a variable, as in `loss.backward`,
+    // or a class that inherits the method. `aten.add.Tensor` is an operator.
+    function found(word) {
+      const { whole, last, before, owner, top } = word, [, called] = whole.match(/^(?:ops\.)?aten\.(\w+(?:\.\w+)?)$/) ?? [];
+      const all = modules.flatMap(({ names }) => names), known = called ? all.filter(({ operator, own, name }) => operator && [own, name].includes(called)) : [];
+      return known.length ? new Map(known.map((each) => [each, each.behind])) : fitting(all, whole, last, before, owner, top);
+    }
+
+    function fitting(all, whole, last, before, owner, top) {
       const best = ({ own, name }) => Math.min(fit(own, last), fit(name, whole)), meant = ({ own }) => own === last && /^_|_$/.test(last);
-      const at = modules.flatMap(({ names }) => names).filter((each) => best(each) < Infinity);
+      const at = all.filter((each) => best(each) < Infinity);
       const near = at.filter(({ within }) => before.every((part) => within.slice(0, -1).some((each) => each.startsWith(part))));
       const least = (entries) => Math.min(...entries.map(best));
       const known = near.length && Math.max(1, least(at)) >= least(near), called = before.length && !known;
-      return new Map((known ? near : at).map((each) => [each, best(each) + (meant(each) ? 0 : each.behind) + (called && !each.method ? 0.7 : 0)]));
+      const fits = (known ? near : at).map((each) => [each, best(each) + (meant(each) ? 0 : each.behind) + (called && !each.method ? 0.7 : 0) + (top && !each.isPublic ? 0.6 : 0)]);
+      const shown = new Set(fits.filter(([{ form }]) => !form).map(([{ own }]) => own));
+      const kinds = called && /(^|\.)[A-Z]\w+$/.test(owner) ? [...found(typed(owner))].filter(([, value]) => value < 1).map(([each, value]) => [each, value - 1]) : [];
+      return new Map([...fits.filter(([{ form, own }]) => !form || !shown.has(own)), ...kinds]);
     }
 
     return () => {

@@ -244,8 +244,8 @@ class MissingFakeImpl(RuntimeError):
 
 
 def lookup_op(qualname: str) -> OpOverload:
-    """The overload with a name such as "aten::add.Tensor". Without an overload's name it is the default one. Source:
-    `torch/_library/utils.py`, `lookup_op`."""
+    """The overload with a name such as "aten::add.Tensor". Without an overload's name it is the default one.
+    Source: `torch/_library/utils.py`, `lookup_op`."""
     namespace, name = parse_namespace(qualname)
     name, _, overload = name.partition(".")
     return getattr(getattr(getattr(ops, namespace), name), overload or "default")
@@ -279,7 +279,8 @@ def has_kwarg_only_tensors(schema: FunctionSchema) -> bool:
 
 
 def check_functional(op: object, schema: FunctionSchema, no_views: bool) -> None:
-    """Source: `torch/_library/utils.py`, `is_functional_schema`."""
+    """Raise a `RuntimeError` for an operator that writes to an argument, returns nothing, or returns a view: it cannot
+    have a formula. Source: `torch/_library/utils.py`, `is_functional_schema`."""
     if schema.is_mutable or not schema.returns or not no_views:
         problem = f"Cannot register autograd formula for non-functional operator {op} with schema {schema}."
         raise RuntimeError(f"{problem} Please create a functional operator and register an autograd formula for that.")

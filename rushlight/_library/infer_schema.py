@@ -24,7 +24,8 @@ def sequences_of(item: Any) -> Iterator[Any]:
 
 
 def derived_types(base: Any, name: str, lists: bool, optional_items: bool, optional_lists: bool) -> dict[Any, str]:
-    """The annotations that contain a type, and their names in a schema. Source: `derived_types`."""
+    """The annotations that contain a type, and their names in a schema.
+    Source: `torch/_library/infer_schema.py`, `derived_types`."""
     types = {base: name, typing.Optional[base]: f"{name}?"}  # noqa: UP045  (a union with `|` is equal, its text differs)
     if lists:
         types |= dict.fromkeys(sequences_of(base), f"{name}[]")

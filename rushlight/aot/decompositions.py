@@ -51,7 +51,8 @@ def softmax(self: Tensor, dim: int, half_to_float: bool) -> Tensor:
 
 
 def log_softmax(self: Tensor, dim: int, half_to_float: bool) -> Tensor:
-    """Source: `torch/_decomp/decompositions.py`, `_log_softmax`."""
+    """`_log_softmax` as elementary operators. The largest element of each row is subtracted before `exp`.
+    Source: `torch/_decomp/decompositions.py`, `_log_softmax`."""
     x = self.to(float32) if self.dtype is float16 else self
     if x.numel():
         x = x - functions.amax(x, [dim], True)
@@ -59,15 +60,16 @@ def log_softmax(self: Tensor, dim: int, half_to_float: bool) -> Tensor:
 
 
 def softmax_backward_data(grad_output: Tensor, output: Tensor, dim: int, input_dtype: dtype) -> Tensor:
-    """y * (g - s), with y = `output`, g = `grad_output`, and s the sum of g * y along `dim`. Source:
-    `torch/_decomp/decompositions.py`, `_softmax_backward_data`."""
+    """y * (g - s), with y = `output`, g = `grad_output`, and s the sum of g * y along `dim`.
+    Source: `torch/_decomp/decompositions.py`, `_softmax_backward_data`."""
     weighted = grad_output * output
     grad = weighted - output * functions.sum(weighted, [dim], True)
     return grad.to(input_dtype).contiguous()
 
 
 def log_softmax_backward_data(grad_output: Tensor, output: Tensor, dim: int, input_dtype: dtype) -> Tensor:
-    """Source: `torch/_decomp/decompositions.py`, `_log_softmax_backward_data`."""
+    """`_log_softmax_backward_data` as elementary operators: `grad - exp(output) * grad.sum(dim)`.
+    Source: `torch/_decomp/decompositions.py`, `_log_softmax_backward_data`."""
     grad = grad_output - functions.exp(output) * functions.sum(grad_output, [dim], True)
     return grad.to(input_dtype)
 
@@ -84,8 +86,8 @@ def silu_backward(grad_output: Tensor, self: Tensor) -> Tensor:
 
 
 def gelu(self: Tensor, approximate: str) -> Tensor:
-    """`gelu` as elementary operators: by `erf`, or by `tanh` if `approximate` says so. Source:
-    `torch/_refs/nn/functional/__init__.py`, `gelu`."""
+    """`gelu` as elementary operators: by `erf`, or by `tanh` if `approximate` says so.
+    Source: `torch/_refs/nn/functional/__init__.py`, `gelu`."""
     if approximate == "tanh":
         return self * 0.5 * (1 + functions.tanh((self + self * self * self * CUBE) * SQRT_2_OVER_PI))
     return self * 0.5 * (1 + functions.erf(self * math.sqrt(0.5)))
@@ -104,8 +106,8 @@ def gelu_backward(grad_output: Tensor, self: Tensor, approximate: str) -> Tensor
 
 
 def softplus(self: Tensor, beta: Scalar, threshold: Scalar) -> Tensor:
-    """`softplus` as elementary operators. Above the threshold it is the input itself. Source:
-    `torch/_refs/nn/functional/__init__.py`, `softplus`."""
+    """`softplus` as elementary operators. Above the threshold it is the input itself.
+    Source: `torch/_refs/nn/functional/__init__.py`, `softplus`."""
     scaled = self * beta
     return functions.where(scaled > threshold, self, functions.log1p(functions.exp(scaled)) / beta)
 
@@ -151,7 +153,7 @@ def mean_dim(self: Tensor, dim: Dims, keepdim: bool, dtype: Any) -> Tensor:
 
 
 def var(self: Tensor, dim: Dims, correction: Scalar | None, keepdim: bool) -> Tensor:
-    """Source: `torch/_refs/__init__.py`, `var`."""
+    """`var` as a sum of squares, divided by `count - correction`. Source: `torch/_refs/__init__.py`, `var`."""
     dims = list(dim) if dim else list(range(self.dim()))
     count = math.prod(self.shape[d] for d in dims)
     away = self - functions.sum(self, dims, True) / count
@@ -253,7 +255,8 @@ def get_decompositions(names: Sequence[Operator | str]) -> dict[Operator, Callab
 
 
 def core_aten_decompositions() -> dict[Operator, Callable]:
-    """Source: `torch/_decomp/__init__.py`, `core_aten_decompositions`; `torch/_inductor/decomposition.py`."""
+    """The table of all decompositions that the backend has, by overload.
+    Source: `torch/_decomp/__init__.py`, `core_aten_decompositions`; `torch/_inductor/decomposition.py`."""
     return get_decompositions(list(TABLE))
 
 

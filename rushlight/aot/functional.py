@@ -47,8 +47,8 @@ def is_inplace_view(func: Operator) -> bool:
 def functional_form(func: Operator) -> Operator:
     """The operator that computes the same result and does not write: `add.Tensor` for `add_.Tensor`. It has the same name,
     without an underscore at its end, and the same arguments, by name and type, without `out`. The names of the overloads may
-    differ (`bernoulli_.float` and `bernoulli.p`). `normal_` is the exception: its form is `normal_functional`. Source:
-    `torchgen/native_function_generation.py`, `pre_group_native_functions`, which pairs operators by their signatures."""
+    differ (`bernoulli_.float` and `bernoulli.p`). `normal_` is the exception: its form is `normal_functional`.
+    Source: `torchgen/native_function_generation.py`, `pre_group_native_functions`, which pairs operators by their signatures."""
     schema = func.schema
     inplace = schema.arguments[0].is_written
     name = schema.name.removesuffix("_") if inplace else schema.name

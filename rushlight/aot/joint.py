@@ -33,7 +33,8 @@ aten = ops.aten
 
 @dataclass
 class InputAliasInfo:
-    """Source: `torch/_functorch/_aot_autograd/schemas.py`, `InputAliasInfo`."""
+    """What a function does with one of its inputs.
+    Source: `torch/_functorch/_aot_autograd/schemas.py`, `InputAliasInfo`."""
 
     mutates_data: bool
     mutates_metadata: bool
@@ -65,7 +66,8 @@ class OutputAliasInfo:
 
 @dataclass
 class ViewAndMutationMeta:
-    """Source: `torch/_functorch/_aot_autograd/schemas.py`, `ViewAndMutationMeta`."""
+    """What a function does with its inputs, and what its outputs are: views, inputs or new tensors.
+    Source: `torch/_functorch/_aot_autograd/schemas.py`, `ViewAndMutationMeta`."""
 
     inputs: list[InputAliasInfo]
     outputs: list[OutputAliasInfo]
@@ -268,7 +270,7 @@ def joint_graph(
     function: Callable, args: Args, meta: ViewAndMutationMeta, decompositions: Decompositions = None
 ) -> GraphModule:
     """The graph of the forward outputs and the gradients, from `primals_1`, ... and `tangents_1`, ...
-    Source: `graph_capture.py`, `aot_dispatch_autograd_graph`."""
+    Source: `torch/_functorch/_aot_autograd/graph_capture.py`, `aot_dispatch_autograd_graph`."""
 
     def traced(mode: ProxyTorchDispatchMode, *values: Any) -> list[Any]:
         functional, outers = wrap_fakes(values, args)
@@ -294,7 +296,7 @@ def inference_graph(
 ) -> GraphModule:
     """The graph of the outputs alone, from `arg0_1`, ... With `meta.in_graph` it writes to its inputs at the end. Otherwise it
     returns their new values first.
-    Source: `graph_capture.py`, `aot_dispatch_base_graph`."""
+    Source: `torch/_functorch/_aot_autograd/graph_capture.py`, `aot_dispatch_base_graph`."""
 
     def traced(mode: ProxyTorchDispatchMode, *values: Any) -> list[Any]:
         functional, outers = wrap_fakes(values, args)

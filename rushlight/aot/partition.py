@@ -77,7 +77,8 @@ def size_of(node: Node) -> int:
 
 @dataclass
 class NodeInfo:
-    """Source: `torch/_functorch/partitioners.py`, `NodeInfo`."""
+    """Which nodes of a joint graph the forward and the backward pass need.
+    Source: `torch/_functorch/partitioners.py`, `NodeInfo`."""
 
     required_fw: set[Node]  # the forward outputs need these
     required_bw: set[Node]  # nodes that depend on tangents, and backward outputs
@@ -87,8 +88,8 @@ class NodeInfo:
 
 
 def is_tangent(node: Node) -> bool:
-    """Whether a node is an input of the backward graph: a gradient of an output. Source:
-    `torch/_functorch/partitioners.py`, `_is_tangent`."""
+    """Whether a node is an input of the backward graph: a gradient of an output.
+    Source: `torch/_functorch/partitioners.py`, `_is_tangent`."""
     return node.op == "placeholder" and "tangents" in node.target
 
 
@@ -101,7 +102,8 @@ FAR = 10**9
 
 
 def classify_nodes(joint: Graph, num_fwd_outputs: int) -> NodeInfo:
-    """Source: `torch/_functorch/partitioners.py`, `classify_nodes`, and the beginning of
+    """Find which nodes of a joint graph the forward and the backward pass need.
+    Source: `torch/_functorch/partitioners.py`, `classify_nodes`, and the beginning of
     `min_cut_rematerialization_partition`."""
     tangents_closure: set[Node] = set()
     for node in joint.nodes:
@@ -229,7 +231,7 @@ def network(joint: Graph, info: NodeInfo) -> dict[Edge, float]:
 def used_far_apart(info: NodeInfo) -> list[Node]:
     """Users of a node that come after another user of it and after a node that cannot be fused with it. To recompute them would
     keep this node alive for a long time.
-    Source: `solve_min_cut`, `find_first_unfusible`."""
+    Source: `torch/_functorch/partitioners.py`, `solve_min_cut`, `find_first_unfusible`."""
     far_users = []
     for used in info.fw_order:
         users = [user for user in used.users if user in info.required_fw]
@@ -259,7 +261,8 @@ def find_first_unfusible(start: Sequence[Node], furthest: int, info: NodeInfo) -
 
 
 def ends_of_long_chains(joint: Graph, info: NodeInfo, banned: set[Node]) -> Iterable[Node]:
-    """A chain of more than 100 fusible nodes is not computed again as a whole. Source: `solve_min_cut`."""
+    """A chain of more than 100 fusible nodes is not computed again as a whole.
+    Source: `torch/_functorch/partitioners.py`, `solve_min_cut`."""
     visited: set[Node] = set()
     nodes = {i: node for node, i in info.fw_order.items()}
     for start in joint.nodes:

@@ -104,11 +104,11 @@ def _of_one_or_several(function: Callable) -> Callable[..., Tensor | tuple[Tenso
 
 
 atleast_1d, atleast_2d = _of_one_or_several(functions.atleast_1d), _of_one_or_several(functions.atleast_2d)
-"""The operator of the same name for one tensor. Several tensors, or a list of them, give a tuple. Source:
-`torch/functional.py`."""
+"""The operator of the same name for one tensor. Several tensors, or a list of them, give a tuple.
+Source: `torch/functional.py`."""
 atleast_3d = _of_one_or_several(functions.atleast_3d)
-"""The operator of the same name for one tensor. Several tensors, or a list of them, give a tuple. Source:
-`torch/functional.py`, `atleast_3d`."""
+"""The operator of the same name for one tensor. Several tensors, or a list of them, give a tuple.
+Source: `torch/functional.py`, `atleast_3d`."""
 
 
 def meshgrid(*tensors: Tensor, indexing: str | None = None) -> tuple[Tensor, ...]:

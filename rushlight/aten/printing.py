@@ -35,8 +35,8 @@ def set_printoptions(
 
 def tensor_repr(self: Tensor, *, tensor_contents: str | None = None) -> str:
     """The text of `repr(x)`: the elements, summarised above `PRINT_OPTS.threshold`, then the suffixes that differ from
-    the defaults, such as `dtype=` and `grad_fn=`. `tensor_contents` replaces the text of the elements. Source:
-    `torch/_tensor_str.py`, `_str_intern`."""
+    the defaults, such as `dtype=` and `grad_fn=`. `tensor_contents` replaces the text of the elements.
+    Source: `torch/_tensor_str.py`, `_str_intern`."""
     is_plain = type(self).__module__.startswith(("rushlight.", "torch"))  # which course/as_torch.py names so
     prefix = PREFIX if is_plain else f"{type(self).__name__}("
     has_data = not self._key_set & NO_DATA

@@ -111,7 +111,8 @@ def replace_none_by_zeros(grads: Sequence[Tensor | None], sizes: Sequence, dtype
 
 
 def split_with_sizes_backward(grads, split_sizes: Sequence[int], dim: int, sizes, dtype: dtype) -> Tensor:
-    """Source: `torch/csrc/autograd/FunctionsManual.cpp`, `split_with_sizes_backward`."""
+    """The gradient of `split_with_sizes`: the gradients of the parts, joined, with zeros for a part without one.
+    Source: `torch/csrc/autograd/FunctionsManual.cpp`, `split_with_sizes_backward`."""
     dim = wrap_dim(dim, len(sizes))
     if any(grad is None for grad in grads):
         parts = [[*sizes[:dim], size, *sizes[dim + 1 :]] for size in split_sizes]
@@ -168,7 +169,8 @@ def as_strided_backward(grad, sizes, strides, storage_offset, size, stride, offs
 
 
 def may_overlap(pairs: Sequence[tuple[int, int]]) -> bool:
-    """Whether two elements of these sizes and strides may share memory. Source: `_maybe_overlapping_memory`."""
+    """Whether two elements of these sizes and strides may share memory.
+    Source: `torch/csrc/autograd/FunctionsManual.cpp`, `_maybe_overlapping_memory`."""
     reach = 0
     for size, stride in sorted(pairs, key=lambda pair: pair[1]):
         if stride <= reach:
@@ -208,7 +210,8 @@ def stack_backward(grad: Tensor, dtypes: Sequence[dtype], dim: int) -> list[Tens
 
 
 def repeat_backward(grad: Tensor, repeats: Sequence[int], sizes: Sequence[int]) -> Tensor:
-    """Source: `torch/csrc/autograd/FunctionsManual.cpp`, `repeat_backward`."""
+    """The gradient of `repeat`: the sum of `grad` over the copies.
+    Source: `torch/csrc/autograd/FunctionsManual.cpp`, `repeat_backward`."""
     if 0 in repeats:
         return grad.new_zeros(sizes)
     new_dims = grad.dim() - len(sizes)
@@ -237,18 +240,21 @@ def in_float32(formula: Callable, *tensors: Tensor) -> Tensor:
 
 
 def hardswish_backward(grad: Tensor, self: Tensor) -> Tensor:
-    """Source: `aten/src/ATen/native/cpu/Activation.cpp`, `hardswish_backward_kernel`."""
+    """The gradient of `hardswish`: 0 up to -3, `grad` from 3 on, and `grad * (x / 3 + 0.5)` between.
+    Source: `aten/src/ATen/native/cpu/Activation.cpp`, `hardswish_backward_kernel`."""
     return functions.where(self <= -3, 0.0, functions.where(self < 3, grad * (self / 3 + 0.5), grad))
 
 
 def mish_backward(grad: Tensor, self: Tensor) -> Tensor:
-    """Source: `aten/src/ATen/native/cpu/Activation.cpp`, `mish_backward_kernel`."""
+    """The gradient of `mish`, which is `x * tanh(softplus(x))`.
+    Source: `aten/src/ATen/native/cpu/Activation.cpp`, `mish_backward_kernel`."""
     curve = functions.softplus(self).tanh()
     return grad * (curve + self * self.sigmoid() * (1 - curve.square()))
 
 
 def glu_backward(grad: Tensor, self: Tensor, dim: int) -> Tensor:
-    """Source: `aten/src/ATen/native/GatedLinearUnit.cpp`, `glu_backward_cpu_out`."""
+    """The gradient of `glu`, for both halves of the input.
+    Source: `aten/src/ATen/native/GatedLinearUnit.cpp`, `glu_backward_cpu_out`."""
     first, second = self.chunk(2, dim)
     gate = second.sigmoid()
     of_second = in_float32(lambda grad, x, gate: functions.sigmoid_backward(grad * x, gate), grad, first, gate)
@@ -385,7 +391,8 @@ def gru_cell_backward(grad, input_gates, hidden_gates, hx, input_bias, hidden_bi
 
 
 def index_backward(grad: Tensor, sizes: Sequence[int], indices: Sequence[Tensor | None]) -> Tensor:
-    """Source: `torch/csrc/autograd/FunctionsManual.cpp`, `index_backward`."""
+    """The gradient of indexing with tensors: `grad` is added to zeros at the indices.
+    Source: `torch/csrc/autograd/FunctionsManual.cpp`, `index_backward`."""
     zeros = grad.new_zeros(sizes)
     if local.modes:  # a captured graph must not write in place
         return functions.index_put_op(zeros, indices, grad, True)
@@ -393,7 +400,8 @@ def index_backward(grad: Tensor, sizes: Sequence[int], indices: Sequence[Tensor 
 
 
 def gather_backward(grad: Tensor, self: Tensor, dim: int, index: Tensor, sparse_grad: bool) -> Tensor:
-    """Source: `torch/csrc/autograd/FunctionsManual.cpp`, `gather_backward`."""
+    """The gradient of `gather`: `grad` is added to zeros at the indices.
+    Source: `torch/csrc/autograd/FunctionsManual.cpp`, `gather_backward`."""
     if sparse_grad:
         raise NotImplementedError("gather: rushlight leaves out sparse gradients (sparse_grad=True)")
     return grad.new_zeros(self.shape).scatter_add(dim, index, grad)
@@ -408,7 +416,8 @@ def embedding_dense_double_backward(grad: Tensor, indices: Tensor, padding_idx: 
 
 
 def scatter_reduce_backward_self(grad, self, dim, index, src, reduce: str, include_self: bool, result) -> Tensor:
-    """Source: `torch/csrc/autograd/FunctionsManual.cpp`, `scatter_reduce_backward`."""
+    """The gradient of `scatter_reduce` with respect to `self`, by the kind of reduction.
+    Source: `torch/csrc/autograd/FunctionsManual.cpp`, `scatter_reduce_backward`."""
     if reduce == "sum":
         into_self = grad
     elif reduce == "prod":
@@ -422,7 +431,8 @@ def scatter_reduce_backward_self(grad, self, dim, index, src, reduce: str, inclu
 
 
 def scatter_reduce_backward_src(grad, self, dim, index, src, reduce: str, include_self: bool, result) -> Tensor:
-    """Source: `torch/csrc/autograd/FunctionsManual.cpp`, `scatter_reduce_backward`."""
+    """The gradient of `scatter_reduce` with respect to `src`, by the kind of reduction.
+    Source: `torch/csrc/autograd/FunctionsManual.cpp`, `scatter_reduce_backward`."""
     if reduce == "sum":
         return grad.gather(dim, index)
     if reduce == "mean":
@@ -513,8 +523,8 @@ def scale_grad_by_count(grad: Tensor, self: Tensor, result: Tensor, dims: Sequen
 
 
 def restore_reduced_dims(x: Tensor, dims: Sequence[int], keepdim: bool) -> Tensor:
-    """Reshape `x` so that it has the reduced dimensions again, with size 1. With `keepdim` it has them. Source:
-    `torch/csrc/autograd/FunctionsManual.cpp`, `restore_reduced_dims`."""
+    """Reshape `x` so that it has the reduced dimensions again, with size 1. With `keepdim` it has them.
+    Source: `torch/csrc/autograd/FunctionsManual.cpp`, `restore_reduced_dims`."""
     if keepdim:
         return x
     ndim, left = x.dim() + len(dims), list(x.shape)
@@ -548,8 +558,8 @@ def cumprod_backward(grad: Tensor, self: Tensor, dim: int, result: Tensor) -> Te
 
 
 def softmax_double_backward(grad: Tensor, grad_output: Tensor, dim: int, output: Tensor) -> Tensor:
-    """The derivative of `_softmax_backward_data` with respect to the output of `softmax`. Source:
-    `torch/csrc/autograd/FunctionsManual.cpp`, `softmax_double_backward`."""
+    """The derivative of `_softmax_backward_data` with respect to the output of `softmax`.
+    Source: `torch/csrc/autograd/FunctionsManual.cpp`, `softmax_double_backward`."""
     first = grad_output * grad - (output * grad_output).sum(dim, True) * grad
     return first - grad_output * (output * grad).sum(dim, True)
 
@@ -608,7 +618,8 @@ def _exclusive_products(self: Tensor, dim: int) -> Tensor:
 
 
 def var_backward(grad: Tensor, self: Tensor, dim, correction: Scalar | None, keepdim: bool) -> Tensor:
-    """Source: `torch/csrc/autograd/FunctionsManual.cpp`, `var_backward`."""
+    """The gradient of `var`: `grad * 2 * (self - mean) / (count - correction)`.
+    Source: `torch/csrc/autograd/FunctionsManual.cpp`, `var_backward`."""
     correction = 1 if correction is None else correction
     if self.dim() == 0 or dim is None:
         freedom = self.numel() - correction
@@ -624,8 +635,8 @@ def var_backward(grad: Tensor, self: Tensor, dim, correction: Scalar | None, kee
 
 
 def std_backward(grad: Tensor, self: Tensor, result: Tensor, dim, correction: Scalar | None, keepdim: bool) -> Tensor:
-    """The gradient of `std` by that of `var`. Where the result is 0, it is 0. Source:
-    `torch/csrc/autograd/FunctionsManual.cpp`, `std_backward`."""
+    """The gradient of `std` by that of `var`. Where the result is 0, it is 0.
+    Source: `torch/csrc/autograd/FunctionsManual.cpp`, `std_backward`."""
     return var_backward((grad / mul_scalar(result, 2)).masked_fill(result == 0, 0), self, dim, correction, keepdim)
 
 
@@ -641,7 +652,8 @@ def add_gradient_of_mean(of_std: Tensor | None, grad: Tensor | None, self: Tenso
 def multilabel_margin_loss_backward(
     grad: Tensor, self: Tensor, target: Tensor, reduction: int, is_target: Tensor
 ) -> Tensor:
-    """Source: `aten/src/ATen/native/LossMultiLabelMargin.cpp`, `multilabel_margin_loss_backward_out_frame`."""
+    """The gradient of `multilabel_margin_loss` with respect to the scores.
+    Source: `aten/src/ATen/native/LossMultiLabelMargin.cpp`, `multilabel_margin_loss_backward_out_frame`."""
     scores, named, index = rows_of_labels(self, target)
     counted = named.unsqueeze(2) & (is_target.reshape(scores.shape) == 0).unsqueeze(1)
     is_near = counted & (1 - scores.gather(1, index).unsqueeze(2) + scores.unsqueeze(1) > 0)
@@ -668,7 +680,8 @@ def linalg_solve_backward(grad: Tensor, A: Tensor, X: Tensor, LU: Tensor, pivots
 
 
 def cholesky_backward(grad: Tensor, L: Tensor, upper: bool) -> Tensor:  # noqa: N803
-    """Source: `torch/csrc/autograd/FunctionsManual.cpp`, `cholesky_backward`."""
+    """The gradient of the Cholesky factor with respect to the matrix. It is symmetric.
+    Source: `torch/csrc/autograd/FunctionsManual.cpp`, `cholesky_backward`."""
     grad, L = (grad.mT, L.mT) if upper else (grad, L)  # noqa: N806
     phi = (L.mT @ grad).tril()
     phi = phi - 0.5 * phi.diagonal(dim1=-2, dim2=-1).diag_embed()
@@ -733,7 +746,8 @@ def norm_backward(grad: Tensor, self: Tensor, p: float, norm: Tensor, dim, keepd
 
 
 def renorm_backward(grad: Tensor, self: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
-    """Source: `torch/csrc/autograd/FunctionsManual.cpp`, `renorm_backward`."""
+    """The gradient of `renorm`. Rows that are not above the norm pass `grad` on.
+    Source: `torch/csrc/autograd/FunctionsManual.cpp`, `renorm_backward`."""
     dims = [other for other in range(self.dim()) if other != wrap_dim(dim, self.dim())]
     computed = float32 if self.dtype in REDUCED_FLOATING else self.dtype
     norm = functions.linalg_vector_norm(self, p, dims, True, dtype=computed)
@@ -857,7 +871,8 @@ def convolution_double_backward(
 
 
 def max_pool_double_backward(grad: Tensor, indices: Tensor, dim: int) -> Tensor:
-    """Source: `torch/csrc/autograd/FunctionsManual.cpp`, `max_pool_double_backward`."""
+    """The double backward of a max pooling: `grad` gathered at the indices of the greatest elements.
+    Source: `torch/csrc/autograd/FunctionsManual.cpp`, `max_pool_double_backward`."""
     positions = (*indices.shape[:-dim], -1)
     if 0 in indices.shape:
         return functions.empty_like(indices, dtype=grad.dtype)

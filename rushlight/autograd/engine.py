@@ -73,7 +73,7 @@ def validate(grad: Tensor | None, edge: Edge, node: Node, i: int) -> Tensor | No
 
 @lru_cache(4096)
 def is_expandable_to(sizes: Sequence[int], to: Sequence[int]) -> bool:
-    """Source: `aten/src/ATen/ExpandUtils.h`, `is_expandable_to`."""
+    """Whether a shape can be expanded to another one. Source: `aten/src/ATen/ExpandUtils.h`, `is_expandable_to`."""
     return len(sizes) <= len(to) and all(a in (1, b) for a, b in zip(reversed(sizes), reversed(to)))
 
 
@@ -385,7 +385,8 @@ class GraphTask:
         return ends | nodes_to_execute(ends, reachable)
 
     def will_execute(self, node: Node) -> bool:
-        """Source: `torch/csrc/autograd/init.cpp`, `_will_engine_execute_node`."""
+        """Whether the engine will run this node in this backward pass.
+        Source: `torch/csrc/autograd/init.cpp`, `_will_engine_execute_node`."""
         if isinstance(node, AccumulateGrad) and self.captures and self.captures.get(Edge(node)):
             problem = "A leaf node was passed to _will_engine_execute_node but we are currently running"
             raise RuntimeError(f"{problem} autograd.grad(). This is currently not supported.")

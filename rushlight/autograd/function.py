@@ -301,7 +301,8 @@ def attach(ctx: FunctionCtx, output: Any, args: Sequence, recorded: bool) -> Any
 
 
 def view_as_self(output: Tensor) -> Tensor:
-    """Source: `torch/csrc/autograd/custom_function.cpp`, `_view_as_self_with_no_grad`."""
+    """A view of a tensor that `forward` returns as it got it, so that the output has a node of its own.
+    Source: `torch/csrc/autograd/custom_function.cpp`, `_view_as_self_with_no_grad`."""
     with no_grad():
         return output.view_as(output)
 

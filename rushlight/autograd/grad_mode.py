@@ -87,7 +87,8 @@ def context_decorator(make: Callable[[], AbstractContextManager], function: Call
 
 
 def wrap_generator(make: Callable[[], AbstractContextManager], function: Callable) -> Callable:
-    """Source: `torch/utils/_contextlib.py`, `_wrap_generator`."""
+    """A generator function that runs each step inside the context, and not what its caller does between the steps.
+    Source: `torch/utils/_contextlib.py`, `_wrap_generator`."""
 
     @wraps(function)
     def generate(*args: Any, **kwargs: Any) -> Any:

@@ -647,7 +647,8 @@ def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable, *, mode: s
 
 
 class MultiHandle:
-    """Source: `torch/autograd/graph.py`, `_MultiHandle`."""
+    """The handle of several hooks: `remove()` removes all of them.
+    Source: `torch/autograd/graph.py`, `_MultiHandle`."""
 
     def __init__(self, handles: Iterable[RemovableHandle]) -> None:
         self.handles = tuple(handles)

@@ -48,7 +48,8 @@ def requires_grad(tensor: Any) -> bool:
 
 
 def call_below(below: Callable, *stack: Any) -> Any:
-    """Run the kernel below with the autograd keys excluded, so nothing is recorded. Source: `at::AutoDispatchBelowAutograd`."""
+    """Run the kernel below with the autograd keys excluded, so nothing is recorded.
+    Source: `aten/src/ATen/core/LegacyTypeDispatch.h`, `AutoDispatchBelowAutograd`."""
     before = local.excluded
     local.excluded = before | AUTOGRAD
     try:
@@ -161,7 +162,8 @@ _FORBIDDEN = {
 
 
 def check_no_requires_grad(operator: str, name: str, tensor: Any) -> None:
-    """Source: `torch/csrc/autograd/VariableTypeUtils.h`, `check_no_requires_grad`."""
+    """Raise a `RuntimeError` for an argument that requires a gradient and has no derivative.
+    Source: `torch/csrc/autograd/VariableTypeUtils.h`, `check_no_requires_grad`."""
     if local.grad_enabled and requires_grad(tensor):
         problem = f"The function '{operator}' is not differentiable with respect to argument '{name}'."
         raise RuntimeError(f"{problem} This input cannot have requires_grad True.")
@@ -376,7 +378,8 @@ def record_view(operator: Operator, key_set: int, self: Tensor, *rest: Any) -> A
 
 
 def increment_version(operator: Operator, key_set: int, *stack: Any) -> Any:
-    """Source: `torch/csrc/autograd/VariableTypeUtils.h`, `increment_version`."""
+    """The kernel of in-place operators for the key `ADInplaceOrView`: it calls the kernel below and increments the
+    version counters. Source: `torch/csrc/autograd/VariableTypeUtils.h`, `increment_version`."""
     result = operator.below[key_set](*stack)
     for tensor in result if isinstance(result, tuple) else (result,):
         if not tensor._key_set & AUTOGRAD:

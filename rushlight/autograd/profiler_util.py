@@ -230,7 +230,8 @@ class EventList(list):
         self[:] = [event for event in self if event not in removed]
 
     def key_averages(self, group_by_input_shapes: bool = False, group_by_stack_n: int = 0) -> EventList:
-        """Source: `torch/autograd/profiler_util.py`, `EventList.key_averages`."""
+        """The events grouped by name, and by input shapes or lines of the stack if asked, with their times added up.
+        Source: `torch/autograd/profiler_util.py`, `EventList.key_averages`."""
         position = {event: i for i, event in enumerate(self)}
         stacks = [event.stack[:group_by_stack_n] for event in self]
         plain = [

@@ -151,7 +151,8 @@ def keys_in(key_set: int) -> list[DispatchKey]:
 
 
 def show_key_set(key_set: int) -> str:
-    """Source: `c10/core/DispatchKeySet.cpp`, `toString`."""
+    """The text of a key set, with its keys from the highest priority down.
+    Source: `c10/core/DispatchKeySet.cpp`, `toString`."""
     return f"DispatchKeySet({', '.join(map(str, keys_in(key_set)))})"
 
 
@@ -182,7 +183,8 @@ INFERENCE_KEYS = {device: keys & ~NOT_IN_INFERENCE for device, keys in TENSOR_KE
 
 
 class LocalState(threading.local):
-    """Source: `c10/core/impl/LocalDispatchKeySet.h`."""
+    """What each thread has for itself: the included and excluded keys, the modes, and the settings of autograd.
+    Source: `c10/core/impl/LocalDispatchKeySet.h`."""
 
     def __init__(self) -> None:
         self.included = BIT["BackendSelect"] | BIT["ADInplaceOrView"]
@@ -228,14 +230,15 @@ def replacing(owner: Any, **values: Any):
 
 
 def including(key_set: int) -> AbstractContextManager:
-    """While active, add these keys to the set of every call. Source: `c10::impl::IncludeDispatchKeyGuard`."""
+    """While active, add these keys to the set of every call.
+    Source: `c10/core/impl/LocalDispatchKeySet.h`, `IncludeDispatchKeyGuard`."""
     return replacing(local, included=local.included | key_set)
 
 
 @contextmanager
 def excluding(key_set: int):
     """While active, remove the functionalities of these keys from the set of every call, on any backend.
-    Source: `c10::impl::ExcludeDispatchKeyGuard`."""
+    Source: `c10/core/impl/LocalDispatchKeySet.h`, `ExcludeDispatchKeyGuard`."""
     before = local.excluded  # without `replacing`, which takes longer: each cast of autocast and each mode comes here
     local.excluded |= key_set & ~BACKEND_MASK
     try:
@@ -557,7 +560,8 @@ def _indented(write: Callable[[str], Any], line: str):
 
 
 def explain_missing(operator: Operator, key: DispatchKey) -> str:
-    """Source: `aten/src/ATen/core/dispatch/OperatorEntry.cpp`, `reportError`."""
+    """The text of the error that an operator has no kernel for a key, with the keys for which it has one.
+    Source: `aten/src/ATen/core/dispatch/OperatorEntry.cpp`, `reportError`."""
     entries = {k.name: operator.entry(k)[0] for k in RUNTIME_KEYS}
     nowhere = (python_fallback, autograd_fallback, meta_fallback)  # they pass the call on, or raise an error
     keys = [

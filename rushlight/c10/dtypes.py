@@ -65,15 +65,26 @@ class dtype:
 
 
 bool_ = dtype("bool", "Bool", BOOLEAN)
+"""True or False, in one byte. As a number it is 1 or 0."""
 uint8 = dtype("uint8", "Byte", INTEGRAL)
+"""Integers of 8 bits from 0 to 255."""
 int32 = dtype("int32", "Int", INTEGRAL)
+"""Integers of 32 bits."""
 int64 = dtype("int64", "Long", INTEGRAL)
+"""Integers of 64 bits: the dtype of a tensor that is made from Python's integers, and of indices."""
 float16 = dtype("float16", "Half", FLOATING)
+"""Floating-point numbers of 16 bits: 5 for the exponent, 10 for the fraction. The greatest is 65,504."""
 float32 = dtype("float32", "Float", FLOATING)
+"""Floating-point numbers of 32 bits, the default dtype: 8 bits for the exponent, 23 for the fraction."""
 float64 = dtype("float64", "Double", FLOATING)
+"""Floating-point numbers of 64 bits, as Python's: 11 for the exponent, 52 for the fraction."""
 bfloat16 = dtype("bfloat16", "BFloat16", FLOATING)  # float32 without the lower 16 bits
+"""Floating-point numbers of 16 bits: the upper half of a float32, with 8 bits for the exponent and 7 for the
+fraction."""
 int8 = dtype("int8", "Char", INTEGRAL)
+"""Integers of 8 bits from -128 to 127."""
 int16 = dtype("int16", "Short", INTEGRAL)
+"""Integers of 16 bits."""
 
 # An extension in C++ knows a type by its position.
 ALL = (bool_, uint8, int32, int64, float16, float32, float64, bfloat16, int8, int16)

@@ -24,8 +24,12 @@ class memory_format:
 
 
 contiguous_format = memory_format("contiguous_format")
+"""The last dimension varies fastest in memory."""
 channels_last = memory_format("channels_last")
+"""Tensors of shape (batch, channels, height, width) with the channels next to each other in memory."""
 preserve_format = memory_format("preserve_format")
+"""The strides of the operand if it is dense and does not overlap, and otherwise dense strides in the operand's order of
+dimensions."""
 
 
 def channels_last_strides(sizes: Sequence[int]) -> tuple[int, ...]:

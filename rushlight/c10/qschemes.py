@@ -21,6 +21,10 @@ class qscheme:
 
 
 per_tensor_affine = qscheme("per_tensor_affine")
+"""One scale and one zero point for the whole tensor."""
 per_tensor_symmetric = qscheme("per_tensor_symmetric")
+"""One scale for the whole tensor, and 0.0 in the middle of the range of integers."""
 per_channel_affine = qscheme("per_channel_affine")
+"""A scale and a zero point for each channel."""
 per_channel_symmetric = qscheme("per_channel_symmetric")
+"""A scale for each channel, and 0.0 in the middle of the range of integers."""

@@ -84,7 +84,8 @@ class Argument:
 
 @dataclass(frozen=True)
 class FunctionSchema:
-    """Source: `aten/src/ATen/core/function_schema.h`."""
+    """The declaration of an operator: its name, its overload, its arguments and its results.
+    Source: `aten/src/ATen/core/function_schema.h`."""
 
     namespace: str
     name: str
@@ -327,7 +328,8 @@ def bind(schema: FunctionSchema, args: Sequence, kwargs: dict[str, Any]) -> list
 
 
 def explain_keywords(schema: FunctionSchema, args: Sequence, kwargs: dict[str, Any]) -> str:
-    """Source: `aten/src/ATen/core/function_schema_inl.h`, `findErrorInKwargs`."""
+    """The text of the error for a keyword argument that the schema does not have, or that was given twice.
+    Source: `aten/src/ATen/core/function_schema_inl.h`, `findErrorInKwargs`."""
     known = {argument.name for argument in schema.arguments}
     twice = [argument.name for argument in schema.arguments[: len(args)] if argument.name in kwargs]
     unknown = [name for name in kwargs if name not in known]

@@ -569,3 +569,4 @@ class layout:
 
 
 strided_layout = layout()
+"""The layout of all tensors here: elements are found by sizes and strides. Source: `c10/core/Layout.h`."""

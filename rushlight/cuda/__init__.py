@@ -23,13 +23,21 @@ NOT_COMPILED = "Torch not compiled with CUDA enabled"
 
 _initialized = False
 is_available = is_initialized = is_bf16_supported = no  # a script cannot choose the simulated device
+"""False, as in PyTorch's build for CPUs."""
 device_count = memory_allocated = max_memory_allocated = memory_reserved = max_memory_reserved = nothing
+"""0, as in PyTorch's build for CPUs."""
 manual_seed = manual_seed_all = seed = seed_all = empty_cache = set_rng_state_all = none
+"""Does nothing, as in PyTorch's build for CPUs."""
 get_rng_state_all = returns([])
+"""An empty list, as in PyTorch's build for CPUs."""
 current_device = get_device_name = get_device_capability = get_device_properties = refuses(AssertionError, NOT_COMPILED)
+"""Raises an `AssertionError`, as in PyTorch's build for CPUs."""
 mem_get_info = initial_seed = get_rng_state = set_rng_state = init = ipc_collect = current_device
+"""Raises an `AssertionError`, as in PyTorch's build for CPUs."""
 set_device = reset_peak_memory_stats = reset_max_memory_allocated = refuses(AttributeError, NOT_COMPILED)
+"""Raises an `AttributeError`, as in PyTorch's build for CPUs."""
 device = refuses(RuntimeError, "PyTorch was compiled without CUDA support")
+"""Raises a `RuntimeError`, as in PyTorch's build for CPUs."""
 
 globals().update(own_functions(__name__, globals()))
 globals().update((kind.__name__, kind) for kind in TENSOR_TYPES.values() if kind.is_cuda)

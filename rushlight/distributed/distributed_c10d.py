@@ -8,6 +8,8 @@ from types import SimpleNamespace
 from typing import Any
 
 ReduceOp = Enum("ReduceOp", "SUM AVG PRODUCT MIN MAX")
+"""How `all_reduce` and the other reductions combine the tensors of the ranks.
+Source: `torch/csrc/distributed/c10d/Types.hpp`, `ReduceOp`."""
 _world: list[str] = []  # the backend of the default group
 
 

@@ -43,6 +43,8 @@ class _IndependentConstraint(Constraint):
 
 
 independent = _IndependentConstraint
+"""A constraint on whole events: all elements of the last dimensions must satisfy the base constraint.
+Source: `torch/distributions/constraints.py`, `independent`."""
 
 
 _Above = _kind("GreaterThan", lambda self, x: self.lower_bound < x)
@@ -61,6 +63,7 @@ dependent = _kind("Dependent", lambda self, x: x == x)()  # on parameters, so it
 real = _kind("Real", lambda self, x: x == x)()
 """Numbers that are not NaN."""
 real_vector, positive, nonnegative = independent(real, 1), _Above(lower_bound=0.0), _AtLeast(lower_bound=0.0)
+"""Vectors of real numbers, as the last dimension; numbers above 0; numbers from 0 on."""
 unit_interval = interval(0.0, 1.0)
 """Numbers from 0 to 1."""
 boolean = _kind("Boolean", lambda self, x: (x == 0) | (x == 1), is_discrete=True)()

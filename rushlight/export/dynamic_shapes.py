@@ -27,7 +27,8 @@ class GuardOnDataDependentSymNode(RuntimeError):
 
 
 class DimHint(NamedTuple):
-    """Source: `torch/export/dynamic_shapes.py`, `_DimHint`."""
+    """A size without a name: `Dim.AUTO`, `Dim.DYNAMIC` or `Dim.STATIC`.
+    Source: `torch/export/dynamic_shapes.py`, `_DimHint`."""
 
     type: str
 

@@ -149,7 +149,8 @@ def bounds(expression: Expression, ranges: Mapping[str, ValueRange]) -> Bounds:
 
 
 def is_always_true(relation: Relation, ranges: Mapping[str, ValueRange]) -> bool:
-    """Whether the ranges alone say that a relation holds. Source: `ShapeEnv._maybe_evaluate_static`."""
+    """Whether the ranges alone say that a relation holds.
+    Source: `torch/fx/experimental/symbolic_shapes.py`, `ShapeEnv._maybe_evaluate_static`."""
     if linear(("-", relation.left, relation.right)) is not None:
         least, largest = bounds(("-", relation.left, relation.right), ranges)
     else:
@@ -164,7 +165,7 @@ def is_always_true(relation: Relation, ranges: Mapping[str, ValueRange]) -> bool
 
 def refined(relation: Relation, ranges: Mapping[str, ValueRange]) -> dict[str, ValueRange]:
     """Narrow the ranges to the sizes that fulfil a relation with at least one size of each other symbol.
-    Source: `ShapeEnv._refine_ranges`."""
+    Source: `torch/fx/experimental/symbolic_shapes.py`, `ShapeEnv._refine_ranges`."""
     ranges, sum_of_symbols = dict(ranges), linear(("-", relation.left, relation.right))
     if sum_of_symbols is None or relation.comparison == "!=":
         return ranges

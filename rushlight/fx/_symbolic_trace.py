@@ -315,8 +315,8 @@ class Tracer(TracerBase):
 
 
 def _assert_is_none(value: Any, message: str) -> None:
-    """Assert that an input to which `concrete_args` gave None is None, in a traced graph. Source:
-    `torch/fx/_symbolic_trace.py`, `_assert_is_none`."""
+    """Assert that an input to which `concrete_args` gave None is None, in a traced graph.
+    Source: `torch/fx/_symbolic_trace.py`, `_assert_is_none`."""
     assert value is None, message
 
 

@@ -179,8 +179,8 @@ def _generate_error_message(frame: traceback.FrameSummary) -> str:
 
 
 def readable_code(module: GraphModule, name: str, **options: bool) -> str:
-    """The code of a graph module as a class, with the code of the graph modules inside it. Source:
-    `torch/fx/graph_module.py`, `_print_readable`."""
+    """The code of a graph module as a class, with the code of the graph modules inside it.
+    Source: `torch/fx/graph_module.py`, `_print_readable`."""
     code = module.graph.python_code("self", verbose=True, **options).src.lstrip("\n")
     children = [(child_name, child) for child_name, child in module.named_children() if isinstance(child, GraphModule)]
     within = ["", *(readable_code(child, child_name, **options) for child_name, child in children)]

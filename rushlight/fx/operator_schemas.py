@@ -196,7 +196,8 @@ def normalize_module(
 def normalized(
     signature: inspect.Signature, args: tuple, kwargs: dict[str, Any], only_kwargs: bool
 ) -> ArgsKwargsPair | None:
-    """Source: `torch/fx/operator_schemas.py`, `_args_kwargs_to_normalized_args_kwargs`."""
+    """The arguments of a call with all defaults, by position or only by keyword. None if the signature has `*args` or
+    `**kwargs`. Source: `torch/fx/operator_schemas.py`, `_args_kwargs_to_normalized_args_kwargs`."""
     allowed = {Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY}
     random = ["input", "from", "to", "generator"]
     if any(p.kind not in allowed for p in signature.parameters.values()) and [*signature.parameters] != random:

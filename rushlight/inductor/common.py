@@ -35,7 +35,8 @@ class FusedKernel:
 
 
 def kernel_name(origins: Sequence[str], number: int, prefix: str = "cpp_fused") -> str:
-    """The prefix, the first six operators in alphabetical order, and the number. Source: `get_fused_kernel_name`."""
+    """The prefix, the first six operators in alphabetical order, and the number.
+    Source: `torch/_inductor/utils.py`, `get_fused_kernel_name`."""
     operators = sorted({re.sub(r"_\d+$", "", name) for name in origins})
     return "_".join([prefix, *operators[:6], str(number)])
 

@@ -152,8 +152,8 @@ def create_nodes(operations: Sequence[Operation]) -> list[BaseSchedulerNode]:
 
 
 def fuse_nodes(nodes: list[BaseSchedulerNode], layouts: dict[str, Layout]) -> list[BaseSchedulerNode]:
-    """Fuse pairs of nodes, the pairs that share most memory first, until no pair can be fused. Source:
-    `torch/_inductor/scheduler.py`, `Scheduler.fuse_nodes`."""
+    """Fuse pairs of nodes, the pairs that share most memory first, until no pair can be fused.
+    Source: `torch/_inductor/scheduler.py`, `Scheduler.fuse_nodes`."""
     refused: set[tuple[BaseSchedulerNode, BaseSchedulerNode]] = set()
     while True:
         ancestors = compute_ancestors(nodes)

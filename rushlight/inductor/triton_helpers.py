@@ -128,15 +128,15 @@ def all(a, dim):
 
 @jit
 def max_with_index(a, index, dim):
-    """The greatest element along a dimension of a block, with its index. Source:
-    `torch/_inductor/runtime/triton_helpers.py`, `max_with_index`."""
+    """The greatest element along a dimension of a block, with its index.
+    Source: `torch/_inductor/runtime/triton_helpers.py`, `max_with_index`."""
     return tl.reduce((a, index), dim, maximum_with_index)
 
 
 @jit
 def min_with_index(a, index, dim):
-    """The smallest element along a dimension of a block, with its index. Source:
-    `torch/_inductor/runtime/triton_helpers.py`, `min_with_index`."""
+    """The smallest element along a dimension of a block, with its index.
+    Source: `torch/_inductor/runtime/triton_helpers.py`, `min_with_index`."""
     return tl.reduce((a, index), dim, minimum_with_index)
 
 

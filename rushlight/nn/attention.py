@@ -8,6 +8,8 @@ __all__ = ["SDPBackend", "sdpa_kernel"]
 
 NAMES = ("ERROR", "MATH", "FLASH_ATTENTION", "EFFICIENT_ATTENTION", "CUDNN_ATTENTION", "OVERRIDEABLE")
 SDPBackend = IntEnum("SDPBackend", NAMES, start=-1)
+"""The implementations of `scaled_dot_product_attention` that `sdpa_kernel` can choose.
+Source: `torch/nn/attention/__init__.py`, `SDPBackend`."""
 
 
 @contextmanager

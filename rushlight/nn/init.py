@@ -91,8 +91,8 @@ def trunc_normal_(
     tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, generator: Rng = None
 ) -> Tensor:
     """Normal, but between `a` and `b`. If more than 0.3 of a normal distribution are between them, elements that are not are
-    drawn again. Otherwise uniform numbers are drawn, and each is kept with a probability proportional to its density. Source:
-    `torch/nn/init.py`, `_no_grad_trunc_normal_`."""
+    drawn again. Otherwise uniform numbers are drawn, and each is kept with a probability proportional to its density.
+    Source: `torch/nn/init.py`, `_no_grad_trunc_normal_`."""
     if tensor.is_meta:
         return tensor
     if mean < a - 2 * std or mean > b + 2 * std:
@@ -244,6 +244,14 @@ def _deprecated(function: Callable) -> Callable:
 
 
 uniform, normal, constant, eye = map(_deprecated, (uniform_, normal_, constant_, eye_))
+"""The function with a `_` at the end, by its deprecated name, which warns. Source: `torch/nn/init.py`,
+`_make_deprecate`."""
 xavier_uniform, xavier_normal = map(_deprecated, (xavier_uniform_, xavier_normal_))
+"""The function with a `_` at the end, by its deprecated name, which warns. Source: `torch/nn/init.py`,
+`_make_deprecate`."""
 kaiming_uniform, kaiming_normal = map(_deprecated, (kaiming_uniform_, kaiming_normal_))
+"""The function with a `_` at the end, by its deprecated name, which warns. Source: `torch/nn/init.py`,
+`_make_deprecate`."""
 dirac, orthogonal, sparse = map(_deprecated, (dirac_, orthogonal_, sparse_))
+"""The function with a `_` at the end, by its deprecated name, which warns. Source: `torch/nn/init.py`,
+`_make_deprecate`."""

@@ -50,7 +50,8 @@ def repeatable(function: Callable, preserve_rng_state: bool) -> Callable:
 
 
 class CheckpointFunction(Function):
-    """Source: `torch/utils/checkpoint.py`, `CheckpointFunction`."""
+    """Checkpointing with `use_reentrant=True`: the backward pass runs the function again and calls `backward` inside.
+    Source: `torch/utils/checkpoint.py`, `CheckpointFunction`."""
 
     @staticmethod
     def forward(ctx: FunctionCtx, functions: tuple[Callable, Callable], *args: Any) -> Any:

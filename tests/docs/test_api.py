@@ -90,25 +90,39 @@ def test_no_module_is_left_out_and_each_knows_its_file(api):
 
 
 def test_the_page_of_a_module_has_every_public_name_that_it_defines(api):
-    """Functions that a maker of the module returns, and classes that are rows of a table, have no `def` and no `class`. (A name
-    that is computed, such as `f"MaxPool{n}d"`, is not looked for.)"""
+    """Also functions that a maker of the module returns, and classes that are rows of a table or have computed names."""
     found = {module.name: module for inside in api.modules(ROOT).values() for module in inside}
     for name in (
         "nn.modules.stateless",
         "nn.functional",
+        "nn.init",
         "distributions.formulas",
         "optim.rules",
         "optim.lr_scheduler",
+        "return_types",
+        "cuda",
     ):
         imported = importlib.import_module(f"rushlight.{name}")
         own = {
             attribute
             for attribute, value in vars(imported).items()
             if getattr(value, "__module__", "") == imported.__name__ and not attribute.startswith("_")
-        }
+        } - {"no", "none", "nothing"}
         page = api.module_page(found[name], found, {}, {})
-        written = {each for each in own if re.search(rf"\b{each}\b", found[name].source)}
-        assert {each for each in written if not re.search(rf'id="{each}"|#{each} }}', page)} == set(), name
+        assert {each for each in own if not re.search(rf'id="{each}"|#{each} }}', page)} == set(), name
+    assert "class ZeroPad2d(padding)" in api.module_page(found["nn.modules.stateless"], found, {}, {})
+    assert '<span id="float"></span>' in api.module_page(found["c10.dtypes"], found, {}, {})
+    also = {name for names in api.other_names().values() for name in names}
+    assert {"Tensor.__add__", "Tensor.__neg__", "linalg.cholesky", "nn.functional.logsigmoid"} <= also
+
+
+def test_a_function_is_there_once_with_its_operator_and_its_kernel(api):
+    found = {module.name: module for inside in api.modules(ROOT).values() for module in inside}
+    api.forms.clear()
+    api.inner_forms(kernels := {"aten.native.linear.einsum": ["einsum"]}, found)
+    assert api.forms["api/aten/native/linear.md"] == {"einsum"} and "op_einsum" in api.forms["api/operators.md"]
+    entry = api.module_page(found["aten.functional"], found, {}, kernels).partition("#einsum }")[2].partition("##")[0]
+    assert "operators.md#op_einsum" in entry and "aten/native/linear.md#einsum" in entry
 
 
 def test_each_method_of_tensor_and_of_module_that_pytorch_documents_and_rushlight_has_is_in_the_reference(api):
@@ -126,16 +140,17 @@ def test_each_method_of_tensor_and_of_module_that_pytorch_documents_and_rushligh
         assert len(methods) > 40 and methods - written == set()
 
 
-def test_what_programs_call_has_a_sentence_and_the_place_in_pytorch(api):
+def test_every_name_has_a_sentence_and_what_programs_call_the_place_in_pytorch(api):
     found = {module.name: module for inside in api.modules(ROOT).values() for module in inside}
-    api.silent.clear()
     pages = {name: api.module_page(module, found, {}, {}) for name, module in found.items()}
-    for space in ("nn", "nn.functional", "optim", "autograd"):
-        own, known = (importlib.import_module(f"{package}.{space}") for package in ("rushlight", "torch"))
-        public = {name for name in getattr(known, "__all__", dir(known)) if name[0] != "_" and hasattr(own, name)}
-        places = {getattr(getattr(own, name), "__module__", "").removeprefix("rushlight.") for name in public}
-        places &= {*found}
-        assert public & {name for place in places for name in api.silent.get(found[place].page, [])} == set()
+    said = {
+        f"{name}.{each}": api._says(definition, each)
+        for name, module in found.items()
+        for each, definition in module.definitions().items()
+        if not re.match(r"_\d", each)
+    }
+    assert [name for name, sentence in said.items() if not sentence.partition("Source:")[0].strip()] == []
+    assert api.kernel_sentence(["exp.out"]).startswith("Computes `exp(Tensor self) -> Tensor`. `exp`")
     reducer = pages["distributed.ddp"].partition("`Reducer` {")[2].partition("##")[0]
     assert "[`torch/csrc/distributed/c10d/reducer.cpp`]" in reducer
     assert "[`torch/nn/functional.py`]" in pages["nn.functional"].partition("`max_pool2d` {")[2].partition("##")[0]

@@ -1,19 +1,22 @@
 """The pages of the API: what each module of `rushlight` says of itself, by phase, with links to PyTorch's source.
 
-Modules are read, not imported; only the modules of the exercises are looked up. A page begins with the module's docstring; then
-come its functions and classes in the order of the file, under the headings of the file, with signature, docstring and, folded, the
-source; but not that of an exercise. Operators have a page of their own, from `native_functions.yaml`, which
-`javascripts/operators.js` filters, and so does `javascripts/names.js` a page with many names. It filters the overview by the names
-of all pages. A path of PyTorch's repository, here and on every other page, becomes a link to that file in the release `TAG`;
+Modules are read, not imported. The modules of the exercises are looked up, and so are names that no file has as a word, as far as
+`import rushlight` brings them. A page begins with the module's docstring; then come its functions and classes in the order of the
+file, under the headings of the file, with signature, docstring and, folded, the source; but not that of an exercise. An assigned
+name has an entry if a string below the assignment describes it. Operators have a page of their own, from `native_functions.yaml`,
+which `javascripts/operators.js` filters, and so does `javascripts/names.js` a page with many names. It filters the overview by the
+names of all pages. A path of PyTorch's repository, here and on every other page, becomes a link to that file in the release `TAG`;
 nothing is fetched.
 """
 
 from __future__ import annotations
 
 import ast
+import inspect
 import json
 import logging
 import re
+import sys
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -39,7 +42,7 @@ from docs.programs.hooks.languages import LANGUAGE, words
 from docs.programs.hooks.notebooks import Notebook, lists
 from rushlight import Tensor
 from rushlight.backends import PYTORCH
-from rushlight.torchgen.gen import Native, load
+from rushlight.torchgen.gen import DUNDERS, PREFIX, Native, load
 from rushlight.torchgen.gen_autograd import inplace_forms, load_derivatives
 
 log = logging.getLogger("mkdocs.hooks.api")
@@ -86,10 +89,11 @@ PHASES = {
     "Pictures": "course",
 }
 
-NAMES = '<script type="application/json" id="names">{}</script>'  # for each page, its names: `!` marks those without a docstring
+# For each page its names. `!` marks those of `rushlight` itself, `~` the `forms`.
+NAMES = '<script type="application/json" id="names">{}</script>'
 ANCHOR = re.compile(r'<h[23] id="([^"]+)"><code>|<span id="([^"]+)"></span>|<code [^>]*id="(op_[^"]+)"')
 
-FILE = re.compile(r"(?:\w+/)*\w[\w.-]+\.(?:cpp|h|cc|cu|py|pyi|yaml|yml|md|in|txt|toml)")
+FILE = re.compile(r"(?:\w+/)*\w[\w.-]+\.(?:cpp|h|hpp|cc|cu|cuh|jinja|py|pyi|yaml|yml|md|in|txt|toml)")
 FOLDER = re.compile(r"(?:aten|c10|functorch|test|tools|torch|torchgen)(?:/[\w-]+)*/?")
 TOPS = ("aten/src", "c10/", "functorch/", "test/", "tools/", "torch/", "torchgen/")
 PLACES = {  # where PyTorch's repository has what a wheel or a header names otherwise
@@ -152,8 +156,9 @@ class Module:
         return cleandoc(ast.literal_eval(first[0])) if first else ""
 
     def definitions(self, kernels: Collection[str] = ()) -> dict[str, DEFINITION]:
-        """Public functions and classes, kernels that are made of others, what the module's own functions make, and the classes
-        that are rows of a table. Of two with one name the last counts."""
+        """Public functions and classes, kernels that are made of others, what the module's own functions make, names with a string
+        below their assignment, the classes that are rows of a table, and those whose names are computed. Of two with one name the
+        last counts."""
         private, nodes = self.name.rpartition(".")[2].startswith("_"), {}
         makers = {node.name for node in self.tree.body if isinstance(node, ast.FunctionDef)}
         for node, below in pairwise(self.tree.body):
@@ -163,15 +168,30 @@ class Module:
             if isinstance(node, STATEMENT):
                 calls = [part.func.id for part in ast.walk(node) if isinstance(getattr(part, "func", None), ast.Name)]
                 names = assigned(node)
-                if makers & {*calls}:
-                    rows = [] if names else [*row_names(node), f"_{node.lineno}"]
+                if makers & {*calls} or hasattr(node, "said"):
+                    rows = [] if names else row_names(node, self.computed) or [f"_{node.lineno}"]
                     nodes |= {name: node for name in [*rows, *names] if rows or not name.startswith("_")}
                 nodes |= {name: node for name in names if f"{self.name}.{name}" in kernels}
             elif isinstance(node, DEFINITION) and (
                 private or not node.name.startswith("_") or f"{self.name}.{node.name}" in of_tensor()
             ):
                 nodes[node.name] = node
-        return nodes
+        return nodes | {name: named_result(name, kind) for name, kind in self.computed.items() if name not in nodes}
+
+    @cached_property
+    def computed(self) -> dict[str, type]:
+        """The public classes of the module, as far as it is imported here, whose names its file does not have."""
+        own = getattr(sys.modules.get(f"rushlight.{self.name}"), "__dict__", {})
+        kinds = {name: kind for name, kind in own.items() if isinstance(kind, type) and not name.startswith("_")}
+        known = {getattr(node, "name", "") for node in self.tree.body}
+        known |= {
+            name for node in self.tree.body if isinstance(node, STATEMENT) for name in assigned(node) + row_names(node)
+        }
+        return {
+            name: kind
+            for name, kind in kinds.items()
+            if name not in known and kind.__module__ == f"rushlight.{self.name}" and kind.__name__ == name
+        }
 
     def sections(self, kernels: Collection[str]) -> list[tuple[str, dict[str, DEFINITION]]]:
         """The definitions below each heading, which is the line below a rule; the first of all have none."""
@@ -190,8 +210,9 @@ class Module:
     def signature(self, definition: DEFINITION, name: str = "") -> str:
         """The signature of a definition. A statement, or the row of a name in it, is shown as it is written."""
         if isinstance(definition, STATEMENT):
-            if value := ast.unparse(row(definition, name)):
-                return f"{name}: {value}"
+            kind = getattr(sys.modules.get(f"rushlight.{self.name}"), name, None)
+            if isinstance(kind, type) and (name in self.computed or ast.unparse(row(definition, name))):
+                return f"class {name}{written_parameters(kind)}"
             return "\n".join(self.lines[definition.lineno - 1 : definition.end_lineno])
         return signature(definition)
 
@@ -222,12 +243,45 @@ def assigned(node: STATEMENT) -> list[str]:
     return [part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)]
 
 
-def row_names(node: ast.AST) -> list[str]:
-    """The names of the classes that a table defines: the keys of its dicts that are written as strings."""
+def aliases(module: Module, name: str) -> list[str]:
+    """The other names that a function or a value of the module has in `rushlight` itself, as `float32` is `float`."""
+    value = getattr(sys.modules.get(f"rushlight.{module.name}"), name, None)
+    if isinstance(value, type) or not getattr(value, "__module__", "").startswith("rushlight."):
+        return []
+    return [other for other, known in vars(rushlight).items() if known is value and other != name and other[0] != "_"]
+
+
+def row_names(node: ast.AST, computed: Collection[str] = ()) -> list[str]:
+    """The names of the classes that a table defines: the keys of its dicts that are written as strings, and of the computed names
+    those that an f-string of the statement may give."""
     tables = [part for part in ast.walk(node) if isinstance(part, ast.Dict)]
-    return [
-        key.value for table in tables for key in table.keys if isinstance(key, ast.Constant) and key.value[0].isupper()
+    names = [
+        key.value
+        for table in tables
+        for key in table.keys
+        if isinstance(key, ast.Constant) and str(key.value)[:1].isupper()
     ]
+    texts = [part.values for part in ast.walk(node) if isinstance(part, ast.JoinedStr)]
+    patterns = [
+        "".join(getattr(part, "value", "") if isinstance(part, ast.Constant) else r"\w+" for part in parts)
+        for parts in texts
+    ]
+    return names + [name for name in computed if any(re.fullmatch(pattern, name) for pattern in patterns)]
+
+
+def named_result(name: str, kind: type) -> ast.Expr:
+    """The definition of a type of `return_types`, which the module of the operators makes."""
+    node = ast.Expr(ast.Constant(""), lineno=0, end_lineno=0)
+    fields, operator = _series([f"`{field}`" for field in kind.__match_args__]), name.removesuffix("_out")
+    node.said = f"The result of `{operator}`{' with `out`' * (operator != name)}: a tuple with the attributes {fields}."
+    return node
+
+
+def written_parameters(kind: type) -> str:
+    """The parameters of a class as Python would read them, without types."""
+    parameters = inspect.signature(kind).parameters.values()
+    plain = [each.replace(annotation=each.empty) for each in parameters]
+    return str(inspect.Signature(plain))
 
 
 @cache
@@ -239,14 +293,17 @@ def of_tensor() -> dict[str, list[str]]:
         function = getattr(value, "fget", None) or getattr(value, "func", value)  # of a property, of a partial method
         place = f"{getattr(function, '__module__', '')}.{getattr(function, '__qualname__', '<lambda>')}"
         place = place.removeprefix("rushlight.")
-        expression = place.endswith("<lambda>") or name == "T"
-        if not name.startswith("_") and (expression or not place.startswith(GENERATED)):
+        special = name.startswith("__") and callable(value) and not hasattr(object, name)
+        expression = place.endswith("<lambda>") or name == "T" or special and "._" in place
+        if (special or not name.startswith("_")) and (expression or not place.startswith(GENERATED)):
             found.setdefault("aten.strided.Tensor" if expression else place, []).append(f"Tensor.{name}")
     return found
 
 
 anchors: dict[str, str] = {}  # by page, its names
-silent: dict[str, list[str]] = {}  # by page, the names without a docstring
+forms: dict[
+    str, set[str]
+] = {}  # by page, the operators and kernels of a function that has an entry elsewhere under the same name
 sources: dict[str, tuple[list[str], Module, int]] = {}  # what is folded in, with its module and its first line
 
 
@@ -300,7 +357,7 @@ def readable(config: MkDocsConfig) -> str:
 def on_files(files: Files, config: MkDocsConfig) -> None:
     sources.clear()
     anchors.clear()
-    silent.clear()
+    forms.clear()
     phases = config.extra["modules"]
     exercises = {name: lab for phase in config.extra["phases"] for lab in phase.labs for name in lab.exercises}
     declared = operators(Path(config.config_file_path).parent / "rushlight/aten/native/native_functions.yaml")
@@ -312,6 +369,8 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
             for module, _, function in {kernel.partition("::") for kernel in entry.kernels.values()}:
                 names = kernels.setdefault(f"{module}.{function.partition('.')[0]}", [])
                 names += [entry.name] if entry.name not in names else []
+    inner_forms(kernels, by_name)
+    config.extra["forms"] = forms
 
     def add(path: str, text: str) -> None:
         files.append(File.generated(config, path, content=f"{text}\n"))
@@ -327,8 +386,8 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
 def on_page_content(content: str, page: Page, **_) -> str:
     """On every page a file of PyTorch's that is named in full is a link."""
     if page.file.src_uri.startswith("api/"):
-        found = ["".join(groups) for groups in ANCHOR.findall(content)]
-        found = [name + "!" * (name in silent.get(page.file.src_uri, ())) for name in found]
+        found, own = ["".join(groups) for groups in ANCHOR.findall(content)], forms.get(page.file.src_uri, ())
+        found = [name + ("~" if name in own else "!" if is_public(name, page.file.src_uri) else "") for name in found]
         anchors[page.url.removeprefix("api/")] = " ".join(dict.fromkeys(found))
     return INLINE.sub(lambda match: match[0] if match[1] else _linked_html(match, page), content)
 
@@ -353,10 +412,10 @@ def _linked_html(match: re.Match, page: Page) -> str:
 
 def overview(phases: dict[str, list[Module]], texts: dict[str, str]) -> str:
     count, linked, below = 0, 0, 0
-    for page, text in texts.items():
+    for text in texts.values():
         head, *entries = re.split("^##+ `", text, flags=re.MULTILINE)
         entries = [entry for entry in entries if "." not in entry.partition("`")[0]]  # a method is part of its class
-        number, own = len(entries) + len(silent.get(page, ())), sum(REPOSITORY in entry for entry in entries)
+        number, own = len(entries), sum(REPOSITORY in entry for entry in entries)
         count, linked, below = count + number, linked + own, below + (REPOSITORY in head) * (number - own)
     lines = [
         "# The API",
@@ -387,11 +446,7 @@ def module_page(
     for title, definitions in module.sections(kernels):
         if title:
             parts.append(f"## {_escaped(title[:1].upper() + title[1:])}")
-        bare = {
-            name: definition
-            for name, definition in definitions.items()
-            if not _says(definition, name) and f"{module.name}.{name}" not in kernels
-        }
+        bare = [name for name in definitions if re.match(r"_\d", name)]
         for name in [name for name in definitions if name not in bare]:
             full = f"{module.name}.{name}"
             notes = []
@@ -401,20 +456,24 @@ def module_page(
             if full in kernels:
                 links = [f"[`{operator}`]({up}api/operators.md#{anchor(operator)})" for operator in kernels[full]]
                 notes.append(f"A kernel of {_series(links)}.")
+            said = _says(definitions[name], name) or (kernel_sentence(kernels[full]) if full in kernels else "")
+            if home(name) == full and name in overloads():
+                links = [f"[`{operator}`]({up}api/operators.md#{anchor(operator)})" for operator in overloads()[name]]
+                links += [
+                    f"[the kernel `{kernel}`]({up}{by_name[module].page}#{name})"
+                    for kernel in kernels
+                    for module, _, function in [kernel.rpartition(".")]
+                    if function == name and kernel != full and module in by_name
+                ]
+                notes.append(f"In `ops.aten` {_series(links)}.")
             parts.append(
-                _entry(definitions[name], module, notes, 3 if title else 2, answer=full in exercises, known_as=name)
+                _entry(
+                    definitions[name], module, notes, 3 if title else 2, said, answer=full in exercises, known_as=name
+                )
             )
         if bare:
-            names = [name for name in bare if not re.match(r"_\d", name)]
-            silent.setdefault(module.page, []).extend(names)
-            names += [other for name in names for other in of_tensor().get(f"{module.name}.{name}", [])]
-            parts.append(
-                f"{_places(names)}{'Also here' if len(bare) < len(definitions) else 'Here'}, without a docstring:"
-            )
-            parts.append(_python("\n".join(dict.fromkeys(map(module.signature, bare.values())))))
-            parts.append(
-                _source([definition for definition in bare.values() if not isinstance(definition, STATEMENT)], module)
-            )
+            written = [module.signature(definitions[name]) for name in bare]
+            parts.append(f"Statements of the module that register names:\n\n{_python(chr(10).join(written))}")
     if sum(map(bool, map(_says, module.definitions().values()))) >= MANY:
         parts.insert(2, FILTER)
         parts.append(f'<script src="{up}javascripts/names.js" defer></script>')
@@ -482,11 +541,12 @@ def gives(module: Module, by_name: dict[str, Module]) -> Iterator[tuple[str, str
 
 
 def _entry(
-    definition: DEFINITION, module: Module, notes: list[str], level: int, within: str = "", answer: bool = False,
+    definition: DEFINITION, module: Module, notes: list[str], level: int, said: str, within: str = "", answer: bool = False,
     known_as: str = "",
 ) -> str:  # fmt: skip
     name = within + getattr(definition, "name", known_as)
     others = [other for other in of_tensor().get(f"{module.name}.{name}", []) if other != name]
+    others += [] if within else aliases(module, name)
     if name.startswith(("_", "tensor_")) and others:
         name = others.pop(0)
     if isinstance(definition, ast.ClassDef):
@@ -499,11 +559,11 @@ def _entry(
         notes = [*notes, _places(others)]
     if notes:
         parts.append(f"{' '.join(notes)}\n{{: .notes }}")
-    parts.append(prose(_says(definition, name), module))
+    parts.append(prose(said, module))
     parts += [place(module, name)] if not within and "](https:" not in parts[-1] else []
     parts += [] if answer or isinstance(definition, STATEMENT) else [_source([definition], module)]
     if isinstance(definition, ast.ClassDef):
-        parts += [_entry(method, module, [], level + 1, f"{name}.") for method in _described(definition)]
+        parts += [_entry(method, module, [], level + 1, _says(method), f"{name}.") for method in _described(definition)]
     return "\n\n".join(parts)
 
 
@@ -652,7 +712,7 @@ def _kernels(entry: dict, native: Path) -> dict[str, str]:
 
 def operators_page(declared: list[tuple[str, list[Operator]]], by_name: dict[str, Module]) -> str:
     counterpart = _link("aten/src/ATen/native/native_functions.yaml")
-    says = facts(natives := load())
+    says, also = facts(natives := load()), other_names()
     count = sum(len(entries) for _, entries in declared)
     listed = {entry.name for _, entries in declared for entry in entries}
     generated = [Operator(native.text, native.dispatch) for name, native in natives.items() if name not in listed]
@@ -673,6 +733,8 @@ def operators_page(declared: list[tuple[str, list[Operator]]], by_name: dict[str
         for entry in entries:
             words = " ".join(says[entry.name])
             lines = [f"`{entry.schema}`{{ #{anchor(entry.name)} data-is='{words}' }}"]
+            if names := also.get(entry.name):
+                lines.append(f":   Also {_series([f'`{name}`' for name in names])}{_places(names)}")
             for kernel, keys in groupby(entry.kernels.items(), key=lambda item: item[1]):
                 lines.append(
                     f":   {', '.join(key for key, _ in keys)}: {_kernel(kernel, by_name) if '::' in kernel else f'`{kernel}`'}"
@@ -722,6 +784,70 @@ def anchor(operator: str) -> str:
     return "op_" + operator.replace(".", "-")
 
 
+def kernel_sentence(operators: list[str]) -> str:
+    """What is said of a kernel without a docstring, from the tables of operators."""
+    natives = load()
+    native = natives[operators[0]]
+    made = [name for name, other in natives.items() if other.structured_delegate == native.name]
+    if not native.structured or not made:
+        return f"Computes `{native.text}`."
+    return f"Computes `{natives[made[0]].text}`. {_series([f'`{name}`' for name in [*made, native.name]])} are made from it."
+
+
+@cache
+def overloads() -> dict[str, list[str]]:
+    """The operators by the name of their functions, without those that write to `out`."""
+    found: dict[str, list[str]] = {}
+    for operator, native in load().items():
+        if native.out is None:
+            found.setdefault(native.schema.name, []).append(operator)
+    return found
+
+
+def home(name: str) -> str:
+    """Where a function is defined that programs call by the name of an operator, if the operator itself is not this function."""
+    functions = [vars(space).get(name) for space in (rushlight, rushlight.nn.functional)]
+    places = [getattr(function, "__module__", "").removeprefix("rushlight.") for function in functions if function]
+    return next((f"{place}.{name}" for place in places if place and not place.startswith(GENERATED)), "")
+
+
+def inner_forms(kernels: dict[str, list[str]], by_name: dict[str, Module]) -> None:
+    """Note the operators that a function of the same name calls, and the kernels with the name of their operator."""
+    for name, operators in overloads().items():
+        if home(name).rpartition(".")[0] in by_name:
+            forms.setdefault("api/operators.md", set()).update(anchor(operator) for operator in operators)
+    for kernel, operators in kernels.items():
+        module, _, name = kernel.rpartition(".")
+        if (
+            module in by_name
+            and module.startswith("aten.native.")
+            and kernel != home(name)
+            and name in {operator.partition(".")[0] for operator in operators}
+        ):
+            forms.setdefault(by_name[module].page, set()).add(name)
+
+
+def is_public(anchor: str, path: str) -> bool:
+    """Whether `rushlight` itself has the name, from this page."""
+    name, module = anchor.removeprefix("op_").partition("-")[0], path[4:-3].replace("/", ".")
+    value = vars(rushlight).get(name)
+    if anchor.startswith("op_"):
+        return getattr(value, "__module__", "").startswith("rushlight.aten.generated")
+    return value is not None and value is getattr(sys.modules.get(f"rushlight.{module}"), name, None)
+
+
+def other_names() -> dict[str, list[str]]:
+    """The names that an operator has besides its own: of Python's operators, and in a namespace."""
+    found: dict[str, list[str]] = {}
+    for name, operator in [*DUNDERS.items(), *PREFIX.items()]:
+        found.setdefault(operator, []).append(f"Tensor.__{name}__")
+    for place, space in ("linalg", rushlight.linalg), ("nn.functional", rushlight.nn.functional):
+        for name, function in vars(space).items():
+            if getattr(function, "__module__", "").endswith(GENERATED[0] + ".functions") and function.__name__ != name:
+                found.setdefault(overloads()[function.__name__][0], []).append(f"{place}.{name}")
+    return found
+
+
 # Docstrings ----------------------------------------------------------------------------------------------------------
 
 
@@ -730,7 +856,7 @@ def prose(docstring: str, module: Module) -> str:
     text = TABLE.sub(lambda match: ROW.sub(r"- `\1`: \2", match[0]), docstring + "\n")
     text = SECTION.sub(_section, text).strip()
     text = EXAMPLE.sub(lambda match: f"```pycon\n{dedent(match[0]).rstrip()}\n```\n", text)  # else `>>>` is a quotation
-    text = re.sub(r"(?:\A|(?<=\s))Source: ", "\n\n**In PyTorch:** ", text)
+    text = re.sub(r"(?:\A|(?<=\s))Source:\s", "\n\n**In PyTorch:** ", text)
     pieces, at = [], 0
     for block in VERBATIM.finditer(text):
         pieces += [_inline(text[at : block.start()], module), block[0]]

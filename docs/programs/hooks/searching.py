@@ -2,8 +2,9 @@
 
 Readers search for terms, and prose explains them. So the search has the headings and the prose of a reading and of a lab, without
 code, outputs, pictures, hints and answers. It has the names in the API, each with the first sentence of what it says of itself,
-below everything else; of the list of operators it has the first sentence, and each name with its schema. A name without a docstring
-is found too. It has no names of the course's own tools. The page that a reader sees is whole.
+below everything else; of the list of operators it has the first sentence, and each name with its schema. A further name of an entry
+is found too. A function is there once, without the operator and the kernel of the same name. It has no names of the course's own
+tools. The page that a reader sees is whole.
 
 Readers have words of their own. A section has them as `asked`, which no page shows: what readers call it, the questions that it
 answers, and the errors that it explains. The names are those of a comment below its heading,
@@ -21,7 +22,7 @@ import logging
 import re
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from fnmatch import fnmatch
 from os.path import normpath
 from pathlib import Path as File
@@ -56,16 +57,18 @@ SENTENCE = re.compile(r"<p>(.*?(?:[.:](?=\s+[A-Z<])|(?=</p>)))", re.DOTALL)
 CODE = re.compile(r'<div (?:id="[^"]*" )?class="(?:[\w-]+ )*highlight\b.*?</div>', re.DOTALL)
 
 
+ID = re.compile(r'\bid="([^"]+)"')
+
 ASKED = re.compile(r'<h[2-6] id="([^"]+)"(?:(?!<h[1-6]).)*?</h[2-6]>\s*<!-- asked: (.+?) -->', re.DOTALL)
 
 OPERATOR = re.compile(r'<dt><code [^>]*id="([^"]+)">((\w+?)_?[.(].*?)</code></dt>')
 
-PLACE = re.compile(r'<span id="([\w.]+)"></span>')  # of a name without a docstring
+PLACE = re.compile(r'<span id="([\w.]+)"></span>')  # of a further name of an entry
 
 ERROR = re.compile(r'<li><code>([^<]+)</code> · <a href="([^"]+)">')  # of the index of errors
 
 asked: dict[str, list[str]] = {}  # for the address of a section, its names and its errors, in torch's words
-declared: dict[str, dict[str, str]] = {}  # for an operator, or a name without a docstring, its entry in the index
+declared: dict[str, dict[str, str]] = {}  # for an operator, or a further name of an entry, its entry in the index
 english: set[str] = set()  # the addresses of pages without a translation
 
 
@@ -78,10 +81,14 @@ def on_config(config: MkDocsConfig) -> None:
 
 
 @event_priority(100)  # before the search plugin reads the page
-def _on_page_context_hide(context, page: Page, **_) -> None:
+def _on_page_context_hide(context, page: Page, config: MkDocsConfig, **_) -> None:
     path = page.file.src_uri
+    inner = config.extra.get("forms", {}).get(path, ())  # what another entry stands for
     for anchor, schema, name in OPERATOR.findall(page.content) if path == "api/operators.md" else ():
-        declared.setdefault(name, {"location": f"{page.url}#{anchor}", "title": name, "text": html.unescape(schema)})
+        if anchor not in inner:
+            declared.setdefault(
+                name, {"location": f"{page.url}#{anchor}", "title": name, "text": html.unescape(schema)}
+            )
     tool = any(fnmatch(path, pattern) for pattern in TOOLS)
     for anchor in PLACE.findall(page.content) if path.startswith("api/") and not tool else ():
         address = f"{page.url}#{anchor}"
@@ -94,7 +101,7 @@ def _on_page_context_hide(context, page: Page, **_) -> None:
     if "untranslated" in page.meta:
         english.add(page.url.removeprefix(f"{LANGUAGE}/"))
     page.meta["search"] = {"boost": boost(path), "exclude": tool} | (page.meta.get("search") or {})
-    page.whole, page.content = page.content, searched(path, page.content)
+    page.whole, page.content = page.content, searched(path, page.content, inner)
 
 
 @event_priority(-100)
@@ -188,11 +195,12 @@ def boost(path: str) -> float:
     return next(boost for pattern, boost in BOOSTS.items() if fnmatch(path, pattern))
 
 
-def searched(path: str, content: str) -> str:
-    """The part of a page that the search reads."""
+def searched(path: str, content: str, inner: Collection[str] = ()) -> str:
+    """The part of a page that the search reads. The `inner` names of the API are left out."""
     if path.startswith("api/"):
         before, *parts = HEADING.split(content)
-        return "".join(f"{heading}{_first(text)}" for heading, text in zip(parts[::2], parts[1::2]))
+        sections = zip(parts[::2], parts[1::2])
+        return "".join(f"{head}{_first(text)}" for head, text in sections if not set(ID.findall(head)) & {*inner})
     if path.startswith("phases/"):
         content = CODE.sub("", content)
     return LEFT_OUT.sub("", content)

@@ -109,17 +109,23 @@ def _switch(name: str) -> Callable[[Module], None]:
 
 
 enable_fake_quant, disable_fake_quant = _switch("enable_fake_quant"), _switch("disable_fake_quant")
-"""For `model.apply`: switch the rounding of each fake quantisation on, or off. Source:
-`torch/ao/quantization/fake_quantize.py`."""
+"""For `model.apply`: switch the rounding of each fake quantisation on, or off.
+Source: `torch/ao/quantization/fake_quantize.py`."""
 enable_observer, disable_observer = _switch("enable_observer"), _switch("disable_observer")
-"""For `model.apply`: switch the observer of each fake quantisation on, or off. Source:
-`torch/ao/quantization/fake_quantize.py`."""
+"""For `model.apply`: switch the observer of each fake quantisation on, or off.
+Source: `torch/ao/quantization/fake_quantize.py`."""
 
 _UINT8 = {"quant_min": 0, "quant_max": 255, "dtype": uint8, "qscheme": per_tensor_affine, "reduce_range": True}
 _INT8 = {"quant_min": -128, "quant_max": 127, "dtype": int8, "qscheme": per_tensor_symmetric, "reduce_range": False}
 _PER_CHANNEL = _INT8 | {"qscheme": per_channel_symmetric, "ch_axis": 0}
 default_fake_quant = FakeQuantize.with_args(observer=MovingAverageMinMaxObserver, **_UINT8)
+"""For activations: uint8, one scale for a tensor, from a moving average of the range.
+Source: `torch/ao/quantization/fake_quantize.py`, `default_fake_quant`."""
 default_weight_fake_quant = FakeQuantize.with_args(observer=MovingAverageMinMaxObserver, **_INT8)
+"""For weights: int8, one scale for a tensor, from a moving average of the range.
+Source: `torch/ao/quantization/fake_quantize.py`, `default_weight_fake_quant`."""
 default_per_channel_weight_fake_quant = FakeQuantize.with_args(
     observer=MovingAveragePerChannelMinMaxObserver, **_PER_CHANNEL
 )
+"""For weights: int8, one scale for each channel, from a moving average of the range.
+Source: `torch/ao/quantization/fake_quantize.py`, `default_per_channel_weight_fake_quant`."""

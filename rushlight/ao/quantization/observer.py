@@ -485,8 +485,20 @@ def non_linear_search(histogram: list[float], error: Callable[[int, int], float]
 
 
 default_observer = MinMaxObserver.with_args(quant_min=0, quant_max=127)
+"""The observer of activations: the least and the greatest value of a tensor, in 7 bits.
+Source: `torch/ao/quantization/observer.py`, `default_observer`."""
 default_placeholder_observer = PlaceholderObserver
+"""The observer that computes nothing and only says the dtype. Source: `torch/ao/quantization/observer.py`,
+`default_placeholder_observer`."""
 default_weight_observer = MinMaxObserver.with_args(dtype=int8, qscheme=per_tensor_symmetric)
+"""The observer of weights: int8, symmetric, one scale for a tensor. Source: `torch/ao/quantization/observer.py`,
+`default_weight_observer`."""
 default_histogram_observer = HistogramObserver.with_args(quant_min=0, quant_max=127)
+"""The observer of activations that chooses the range by a histogram, in 7 bits.
+Source: `torch/ao/quantization/observer.py`, `default_histogram_observer`."""
 default_per_channel_weight_observer = PerChannelMinMaxObserver.with_args(dtype=int8, qscheme=per_channel_symmetric)
+"""The observer of weights: int8, symmetric, one scale for each channel. Source: `torch/ao/quantization/observer.py`,
+`default_per_channel_weight_observer`."""
 default_dynamic_quant_observer = PlaceholderObserver.with_args(dtype=uint8, quant_min=0, quant_max=255, is_dynamic=True)
+"""The observer for dynamic quantisation: the range of an activation is computed in each call.
+Source: `torch/ao/quantization/observer.py`, `default_dynamic_quant_observer`."""

@@ -37,12 +37,22 @@ class QConfig(_Observers):
 
 
 default_qconfig = QConfig(observer.default_observer, observer.default_weight_observer)
+"""Activations by `default_observer`, weights by `default_weight_observer`. Source: `torch/ao/quantization/qconfig.py`,
+`default_qconfig`."""
 default_per_channel_qconfig = QConfig(observer.default_observer, observer.default_per_channel_weight_observer)
+"""As `default_qconfig`, but one scale for each channel of a weight. Source: `torch/ao/quantization/qconfig.py`,
+`default_per_channel_qconfig`."""
 default_dynamic_qconfig = QConfig(observer.default_dynamic_quant_observer, observer.default_weight_observer)
+"""Dynamic quantisation of activations, and weights by `default_weight_observer`.
+Source: `torch/ao/quantization/qconfig.py`, `default_dynamic_qconfig`."""
 per_channel_dynamic_qconfig = QConfig(
     observer.default_dynamic_quant_observer, observer.default_per_channel_weight_observer
 )
+"""As `default_dynamic_qconfig`, but one scale for each channel of a weight. Source: `torch/ao/quantization/qconfig.py`,
+`per_channel_dynamic_qconfig`."""
 default_qat_qconfig = QConfig(fake_quantize.default_fake_quant, fake_quantize.default_weight_fake_quant)
+"""Fake quantisation of activations and weights in training. Source: `torch/ao/quantization/qconfig.py`,
+`default_qat_qconfig`."""
 
 
 def get_default_qconfig(backend: str = "x86", version: int = 0) -> QConfig:

@@ -115,6 +115,6 @@ def get_default_qconfig_mapping(backend: str = "x86", version: int = 0) -> QConf
 
 
 def get_default_qat_qconfig_mapping(backend: str = "x86", version: int = 0) -> QConfigMapping:
-    """The mapping for quantisation-aware training, with one `QConfig` for all modules. Source:
-    `torch/ao/quantization/qconfig_mapping.py`, `get_default_qat_qconfig_mapping`."""
+    """The mapping for quantisation-aware training, with one `QConfig` for all modules.
+    Source: `torch/ao/quantization/qconfig_mapping.py`, `get_default_qat_qconfig_mapping`."""
     return QConfigMapping().set_global(get_default_qat_qconfig(backend, version))

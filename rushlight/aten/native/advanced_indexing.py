@@ -86,7 +86,8 @@ def masked_select_out(self: Tensor, mask: Tensor, out: Tensor) -> Tensor:
 
 
 def masked_scatter_(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
-    """Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `masked_scatter__cpu`."""
+    """Write the elements of `source`, one after another, to the positions where the mask is true, in place.
+    Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `masked_scatter__cpu`."""
     if self.dtype is not source.dtype:
         dtypes = f"{self.dtype.type_name} and {source.dtype.type_name}"
         raise RuntimeError(f"masked_scatter_: expected self and source to have same dtypes but got {dtypes}")
@@ -117,7 +118,8 @@ def masked_scatter_backward(grad_output: Tensor, mask: Tensor, sizes: Sequence[i
 
 
 def index_copy_meta(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Output:
-    """Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `TORCH_PRECOMPUTE_META_FUNC(index_copy)`."""
+    """Check the arguments of `index_copy`, and return the geometry of its result, that of `self`.
+    Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `TORCH_PRECOMPUTE_META_FUNC(index_copy)`."""
     dim = wrap_dim(dim, self.dim())
     if index.dim() > 1:
         raise IndexError(f"index_copy_(): Index should have dimension 1 or 0 (got {index.dim()})")

@@ -179,7 +179,8 @@ def meta_by_position(sizes: Sequence[int], dtype: dtype) -> Tensor:
 def flash_attention_for_cpu_backward(
     grad_out, query, key, value, out, logsumexp, dropout_p, is_causal, attn_mask, scale
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Source: `aten/src/ATen/native/cpu/FlashAttentionKernel.cpp`, `cpu_flash_attention_backward`."""
+    """The gradients of `query`, `key` and `value`, block by block. The probabilities are computed again from
+    `logsumexp`. Source: `aten/src/ATen/native/cpu/FlashAttentionKernel.cpp`, `cpu_flash_attention_backward`."""
     _check_fused(query, key, value, dropout_p, attn_mask)
     dq, dk, dv = (_by_position(tensor._sizes, tensor.dtype) for tensor in (query, key, value))
     mask, scale = _broadcast(attn_mask, query, key), 1 / math.sqrt(query.size(3)) if scale is None else scale

@@ -38,7 +38,8 @@ def to_copy_contiguous(self: Tensor, dtype=None, *options: Any) -> Tensor:
 def to_dtype_layout(
     self, dtype=None, layout=None, device=None, pin_memory=None, non_blocking=False, copy=False, memory_format=None
 ) -> Tensor:
-    """Source: `aten/src/ATen/native/TensorConversions.cpp`, `to_will_alias` and `to_impl`."""
+    """The tensor itself if it has the dtype, the device and the memory format already, and otherwise a converted copy.
+    Source: `aten/src/ATen/native/TensorConversions.cpp`, `to_will_alias` and `to_impl`."""
     same = dtype in (None, self.dtype) and (device is None or storage.device(device) == self.device)
     if same and not copy and memory_format in (None, preserve_format, suggest_memory_format(self.shape, self.stride())):
         return self

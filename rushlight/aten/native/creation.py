@@ -215,7 +215,8 @@ def resize_(self: Tensor, size: Sequence[int], memory_format: memory_format | No
 
 
 def resize_as_(self: Tensor, the_template: Tensor, memory_format: memory_format | None = None) -> Tensor:
-    """Source: `aten/src/ATen/native/Resize.cpp`, `resize_as_`."""
+    """Resize `self`, in place, to the sizes of another tensor.
+    Source: `aten/src/ATen/native/Resize.cpp`, `resize_as_`."""
     if memory_format is preserve_format:
         memory_format = suggest_memory_format(the_template._sizes, the_template._strides)
     return self.resize_(the_template.shape, memory_format=memory_format)

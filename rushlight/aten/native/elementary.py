@@ -132,7 +132,8 @@ def pow_number_meta(self: Tensor, exponent: Scalar) -> Output:
 
 
 def pow_number_impl(self: Tensor, exponent: Scalar, out: Tensor) -> None:
-    """Source: `aten/src/ATen/native/cpu/PowKernel.cpp`, `pow_tensor_scalar_kernel`."""
+    """Write `self ** exponent` to `out`. For some exponents, such as 2, there is a faster function.
+    Source: `aten/src/ATen/native/cpu/PowKernel.cpp`, `pow_tensor_scalar_kernel`."""
     computed, common = precision_of_power(self, exponent)
     function = POWERS.get(exponent) if computed is common and common.category == FLOATING else None
     exponent = checked_convert(exponent, common).astype(computed.numpy)
@@ -338,7 +339,8 @@ def check_gelu(self: Tensor, approximate: str) -> None:
 
 
 def check_lambda(self: Tensor, lambd: Scalar) -> None:
-    """Source: `aten/src/ATen/native/Activation.cpp`, `softshrink_check`."""
+    """Raise an error if the tensor is not floating point, or if `lambd` is negative, NaN, or above the greatest number
+    of the dtype. Source: `aten/src/ATen/native/Activation.cpp`, `softshrink_check`."""
     if not self.dtype.is_floating_point:
         raise NotImplementedError(f"\"softshrink_check\" not implemented for '{self.dtype.type_name}'")
     most = finfo(self.dtype).max
@@ -452,7 +454,8 @@ def where_above(grad: np.ndarray, x: np.ndarray, threshold: Scalar) -> np.ndarra
 
 
 def gelu_slope(grad: np.ndarray, x: np.ndarray, approximate: str) -> np.ndarray:
-    """Source: `aten/src/ATen/native/cpu/Activation.cpp`, `GeluBackwardKernelImpl`."""
+    """The loop of `gelu_backward`: `grad` times the derivative of `gelu` at `x`.
+    Source: `aten/src/ATen/native/cpu/Activation.cpp`, `GeluBackwardKernelImpl`."""
     slope = x * x
     if approximate == "tanh":
         t = 0.044715 * slope

@@ -41,7 +41,8 @@ from rushlight.library import is_overridden
 
 
 def cat_meta(tensors: Sequence[Tensor], dim: int) -> Output:
-    """Source: `aten/src/ATen/native/TensorShape.cpp`, `TORCH_META_FUNC(cat)`."""
+    """The geometry of `cat`: the sizes add up along `dim`, and the dtype is common. Tensors of the size (0,) are
+    skipped. Source: `aten/src/ATen/native/TensorShape.cpp`, `TORCH_META_FUNC(cat)`."""
     if not tensors:
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
     for position, tensor in enumerate(tensors):
@@ -194,7 +195,8 @@ def plain_rows(self: Tensor, index: Tensor) -> np.ndarray | None:
 
 
 def index_select_meta(self: Tensor, dim: int, index: Tensor) -> Output:
-    """Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `index_select_out_cpu_`."""
+    """The geometry of `index_select`: the sizes of `self`, with the number of indices at `dim`.
+    Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `index_select_out_cpu_`."""
     dim = wrap_dim(dim, self.dim())
     if index.dim() > 1:
         raise IndexError("index_select(): Index is supposed to be a vector")
@@ -232,7 +234,8 @@ def index_select_rows(self: Tensor, dim: int, index: Tensor) -> Tensor:
 
 
 def index_add_meta(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Scalar) -> Output:
-    """Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `index_func_meta_impl`."""
+    """Check the arguments of `index_add`: the index is a vector, and `source` has the dtype and the other sizes of
+    `self`. Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `index_func_meta_impl`."""
     dim = wrap_dim(dim, self.dim())
     if index.dim() > 1:
         raise IndexError("index_add_(): Index is supposed to be a vector")
@@ -326,7 +329,8 @@ def add_rows(array: np.ndarray, indices: np.ndarray, rows: np.ndarray) -> None:
 
 
 def gather_meta(self: Tensor, dim: int, index: Tensor, sparse_grad: bool) -> Output:
-    """Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `TORCH_META_FUNC(gather)`."""
+    """The geometry of `gather`: the sizes of the index, and the dtype of `self`.
+    Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `TORCH_META_FUNC(gather)`."""
     dim = wrap_dim(dim, self.dim())
     if index.numel():
         _check_index_dtype("gather", index)
@@ -380,7 +384,8 @@ REDUCTIONS = {"add": np.add, "multiply": np.multiply}
 
 
 def scatter_meta(self: Tensor, dim: int, index: Tensor, src: Tensor | Scalar, reduce: str | None = None) -> Output:
-    """Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `scatter_meta_impl`."""
+    """The geometry of `scatter`: that of `self`. A `src` of another dtype, and an index that does not fit, raise a
+    `RuntimeError`. Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `scatter_meta_impl`."""
     dim = wrap_dim(dim, self.dim())
     if isinstance(src, Tensor) and src.dtype is not self.dtype:
         raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
@@ -460,7 +465,8 @@ class AdvancedIndex:
 
 
 def advanced_index(self: Tensor, indices: Sequence[Tensor | None]) -> AdvancedIndex:
-    """Source: `aten/src/ATen/native/TensorAdvancedIndexingUtils.h`, `make_info`."""
+    """Prepare an indexing with tensors: masks become indices, the indices are broadcast, and the result's sizes are
+    computed. Source: `aten/src/ATen/native/TensorAdvancedIndexingUtils.h`, `make_info`."""
     if len(indices) > self.dim():
         raise IndexError(f"too many indices for tensor of dimension {self.dim()} (got {len(indices)})")
     indices = _expand_masks(self, indices)
@@ -661,7 +667,8 @@ def _check_table_index(position: int, indices: Tensor) -> None:
 
 
 def embedding_backward(grad, indices, num_weights, padding_idx, scale_grad_by_freq, sparse) -> Tensor:
-    """Source: `aten/src/ATen/native/Embedding.cpp`, `embedding_backward_symint`."""
+    """The gradient of `embedding` with respect to the weights: the rows of `grad`, added at their indices.
+    Source: `aten/src/ATen/native/Embedding.cpp`, `embedding_backward_symint`."""
     if sparse and scale_grad_by_freq:
         raise RuntimeError("embedding_backward: scale_grad_by_freq not supported with sparse gradients")
     if sparse:
@@ -758,7 +765,8 @@ def broadcast_copy(self: Tensor, mask: Tensor) -> Tensor:
 
 
 def masked_fill_(self: Tensor, mask: Tensor, value: Tensor | Scalar) -> Tensor:
-    """Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `masked_fill__cpu`."""
+    """Write a number to the elements where the mask is true, in place.
+    Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `masked_fill__cpu`."""
     warn_if_expanded("masked_fill_", self)
     if isinstance(value, Tensor) and value.dim():
         raise RuntimeError(f"masked_fill_ only supports a 0-dimensional value tensor, not one with {value.dim()}.")

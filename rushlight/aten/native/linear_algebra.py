@@ -378,7 +378,9 @@ def addbmm(self: Tensor, batch1: Tensor, batch2: Tensor, beta: Scalar, alpha: Sc
 
 
 def vector_norm_meta(self: Tensor, ord: Scalar, dim: Dims, keepdim: bool, dtype: dtype | None) -> Output:
-    """Source: `aten/src/ATen/native/LinearAlgebra.cpp`, `TORCH_META_FUNC(linalg_vector_norm)`."""
+    """The geometry of `linalg.vector_norm`. A dtype that is not floating point, and a norm of no elements that has no
+    value, raise a `RuntimeError`.
+    Source: `aten/src/ATen/native/LinearAlgebra.cpp`, `TORCH_META_FUNC(linalg_vector_norm)`."""
     name = "linalg.vector_norm"
     if self.dtype.category != FLOATING:
         expected = "Expected a floating point or complex tensor as input."
@@ -530,7 +532,8 @@ def solve_ex(A: Tensor, B: Tensor, left: bool, check_errors: bool = False) -> tu
 
 
 def is_vector_of_solve(A: Tensor, B: Tensor) -> bool:  # noqa: N803
-    """Source: `aten/src/ATen/native/LinearAlgebraUtils.h`, `linalg_solve_is_vector_rhs`."""
+    """Whether `B` in `linalg.solve(A, B)` is a vector, or a batch of vectors.
+    Source: `aten/src/ATen/native/LinearAlgebraUtils.h`, `linalg_solve_is_vector_rhs`."""
     return B.dim() == 1 or A.dim() - 1 == B.dim() and B.shape == A.shape[:-1]
 
 

@@ -241,7 +241,8 @@ def _along_classes(weight: Tensor, self: Tensor) -> Tensor:
 
 
 def of_probabilities(self: Tensor, target: Tensor, weight: Tensor | None, reduction: int, label_smoothing) -> Tensor:
-    """Source: `aten/src/ATen/native/LossNLL.cpp`, `cross_entropy_loss_prob_target`."""
+    """The cross entropy with a target of probabilities, of the shape of the scores.
+    Source: `aten/src/ATen/native/LossNLL.cpp`, `cross_entropy_loss_prob_target`."""
     class_dim = _class_dim(self)
     classes = self.size(class_dim)
     if weight is not None and tuple(weight.shape) != (classes,):
@@ -515,7 +516,8 @@ def _log_sigmoid(self: Tensor) -> Tensor:
 
 
 def nll_backward_meta(grad_output, self, target, weight, reduction, ignore_index, total_weight) -> Output:
-    """Source: `aten/src/ATen/native/LossNLL.cpp`, `TORCH_META_FUNC(nll_loss_backward)`."""
+    """The geometry of the gradient of `nll_loss`: that of `self`. A `grad_output` of another shape than the loss raises
+    a `RuntimeError`. Source: `aten/src/ATen/native/LossNLL.cpp`, `TORCH_META_FUNC(nll_loss_backward)`."""
     _check_rows(self, target)
     if total_weight.numel() != 1:
         raise RuntimeError(f"expected total_weight to be a single element tensor, got: {list(total_weight.shape)}")

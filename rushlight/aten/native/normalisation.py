@@ -233,7 +233,8 @@ def group_norm(input: Tensor, num_groups: int, weight, bias, eps: float = 1e-5, 
 
 
 def check_normalized_shape(input: Tensor, normalized_shape: Sequence[int], weight, bias) -> None:
-    """Source: `aten/src/ATen/native/layer_norm.h`, `_check_layer_norm_inputs`."""
+    """Raise a `RuntimeError` unless the input ends with `normalized_shape`, and weight and bias have this shape.
+    Source: `aten/src/ATen/native/layer_norm.h`, `_check_layer_norm_inputs`."""
     shape = tuple(normalized_shape)
     if not shape:
         raise RuntimeError("Expected normalized_shape to be at least 1-dimensional, but got normalized_shape = []")

@@ -56,7 +56,8 @@ def _pairs(self: Tensor, pad: Sequence[int]) -> list[tuple[int, int, int]]:
 
 
 def constant_pad_nd(self: Tensor, pad: Sequence[int], value: Scalar = 0) -> Tensor:
-    """Source: `aten/src/ATen/native/PadNd.cpp`, `constant_pad_nd`."""
+    """Pad the last dimensions with one value. Negative padding cuts off elements.
+    Source: `aten/src/ATen/native/PadNd.cpp`, `constant_pad_nd`."""
     if len(pad) % 2:
         raise RuntimeError(f"Length of pad must be even but instead it equals {len(pad)}")
     if len(pad) > 2 * self.dim():

@@ -23,7 +23,8 @@ from rushlight.c10.fast_paths import Cache, fast_form_of, fastest, registered
 
 
 def arithmetic(*operands: Operand) -> tuple[dtype, dtype]:
-    """The common type of all operands, for computation and result. Source: `build_borrowing_binary_op`."""
+    """The common type of all operands, for computation and result.
+    Source: `aten/src/ATen/TensorIterator.h`, `build_borrowing_binary_op`."""
     common = common_dtype(*operands)
     return widened(common), common
 
@@ -41,12 +42,13 @@ def of_numbers_rounded(*operands: Operand) -> tuple[dtype, dtype]:
 
 
 def comparison(*operands: Operand) -> tuple[dtype, dtype]:
-    """Compute in the common type. The result is bool. Source: `build_comparison_op`."""
+    """Compute in the common type. The result is bool. Source: `aten/src/ATen/TensorIterator.h`, `build_comparison_op`."""
     return common_dtype(*operands), bool_
 
 
 def to_floating(*operands: Operand) -> tuple[dtype, dtype]:
-    """Like `arithmetic`, but integers become the default floating type. Source: `build_borrowing_unary_float_op`."""
+    """Like `arithmetic`, but integers become the default floating type.
+    Source: `aten/src/ATen/TensorIterator.h`, `build_borrowing_unary_float_op`."""
     common = common_dtype(*operands)
     common = common if common.category == FLOATING else dtypes.get_default_dtype()
     return widened(common), common
@@ -113,7 +115,8 @@ def pointwise(
 
 
 def refuse_other_kinds(function: Callable, kinds: tuple[int, ...], computed: dtype) -> None:
-    """Source: `aten/src/ATen/Dispatch.h`, the `default` of `AT_DISPATCH_SWITCH`."""
+    """Raise a `NotImplementedError` if the function does not support the kind of the dtype: bool, integers or floating-
+    point numbers. Source: `aten/src/ATen/Dispatch.h`, the `default` of `AT_DISPATCH_SWITCH`."""
     if computed.category not in kinds:
         raise NotImplementedError(f"\"{function.__name__}\" not implemented for '{computed.type_name}'")
 
@@ -184,7 +187,8 @@ def with_alpha(function: np.ufunc, check: Callable | None = None) -> Structured:
 
 
 def check_alpha(common: dtype, alpha: Scalar) -> None:
-    """Source: `aten/src/ATen/native/BinaryOps.h`, `alpha_check`."""
+    """Raise a `RuntimeError` for an `alpha` that is bool or floating point while the result is not.
+    Source: `aten/src/ATen/native/BinaryOps.h`, `alpha_check`."""
     if isinstance(alpha, bool) and common is not bool_:
         raise RuntimeError("Boolean alpha only supported for Boolean results.")
     if isinstance(alpha, float) and common.category != FLOATING:
@@ -345,7 +349,8 @@ def choose(condition: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def where_impl(condition: Tensor, self: Operand, other: Operand, out: Tensor) -> None:
-    """Source: `aten/src/ATen/native/cpu/TensorCompareKernel.cpp`, `where_kernel_impl`."""
+    """Write the result of `where` to `out`.
+    Source: `aten/src/ATen/native/cpu/TensorCompareKernel.cpp`, `where_kernel_impl`."""
     result, choice, *arrays = fastest[iterator.loop_arrays](out, (condition, self, other), out.dtype)
     choices = (array.astype(out.dtype.numpy, copy=False) for array in arrays)
     result[...] = choose(choice.astype(np.bool_, copy=False), *choices)
@@ -382,7 +387,8 @@ def clamp_meta(self: Tensor, min: Scalar | None, max: Scalar | None) -> Output:
 
 
 def clamp_impl(self: Tensor, min: Scalar | None, max: Scalar | None, out: Tensor) -> None:
-    """Source: `aten/src/ATen/native/TensorCompare.cpp`, `clamp_out`."""
+    """Write the result of `clamp` with numbers as bounds to `out`.
+    Source: `aten/src/ATen/native/TensorCompare.cpp`, `clamp_out`."""
     computed = common_dtype(self, *given_bounds(min, max))
     refuse_other_kinds(between, NUMERIC, computed)
     lower, upper = (None if bound is None else checked_convert(bound, computed) for bound in (min, max))

@@ -157,6 +157,8 @@ class Generator:
 
 
 default_generator = Generator()
+"""The generator of the CPU, from which a random operator draws without the argument `generator`.
+Source: `torch/random.py`."""
 default_generator.seed()
 
 
@@ -166,6 +168,7 @@ def manual_seed(seed: int) -> Generator:
 
 
 initial_seed, seed, get_rng_state = default_generator.initial_seed, default_generator.seed, default_generator.get_state
+"""The methods `initial_seed`, `seed` and `get_state` of `default_generator`. Source: `torch/random.py`."""
 
 
 def set_rng_state(new_state: Tensor) -> None:

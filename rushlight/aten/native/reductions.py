@@ -250,7 +250,8 @@ def spread_and_mean(function: Callable, self: Tensor, dim: Dims, correction, kee
 
 
 def assert_not_empty(name: str, self: Tensor, dims: Dims, error: type[Exception]) -> None:
-    """Source: `aten/src/ATen/native/ReduceOpsUtils.h`, `zero_numel_check_dims`."""
+    """Raise an error for a reduction without an identity, such as `max`, over no elements.
+    Source: `aten/src/ATen/native/ReduceOpsUtils.h`, `zero_numel_check_dims`."""
     if self.numel():
         return
     if not dims:
@@ -600,7 +601,8 @@ def softmax_backward_kernel(name: str, kernel: Callable[[np.ndarray, np.ndarray,
 
 
 def softmax_slope(grad: np.ndarray, y: np.ndarray, dim: int) -> np.ndarray:
-    """Source: `aten/src/ATen/native/cpu/SoftMaxKernel.cpp`, `vec_softmax_backward_kernel`."""
+    """The loop of `_softmax_backward_data`, from the result `y`: `y * (grad - (grad * y).sum(dim))`.
+    Source: `aten/src/ATen/native/cpu/SoftMaxKernel.cpp`, `vec_softmax_backward_kernel`."""
     slope = grad * y
     np.subtract(grad, line_sums(slope, dim), slope)
     slope *= y

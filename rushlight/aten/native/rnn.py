@@ -163,7 +163,8 @@ def fused_gru_step(input: Tensor, hidden: Tensor, state: State) -> State:
 
 
 def cell(step: Callable, input: Tensor, state: Sequence[Tensor], w_ih: Tensor, w_hh: Tensor, b_ih, b_hh) -> State:
-    """Source: `aten/src/ATen/native/RNN.cpp`, `check_rnn_cell_forward_input` and `check_rnn_cell_forward_hidden`."""
+    """One step of a recurrent layer, after a check of all sizes.
+    Source: `aten/src/ATen/native/RNN.cpp`, `check_rnn_cell_forward_input` and `check_rnn_cell_forward_hidden`."""
     if step is lstm_step and len(state) != 2:
         raise RuntimeError("lstm_cell expects two hidden states")
     if input.size(1) != w_ih.size(1):

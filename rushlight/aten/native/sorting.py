@@ -31,7 +31,8 @@ def stable_order(array: np.ndarray, dim: int, descending: bool) -> np.ndarray:
 
 
 def sort_meta(self: Tensor, stable: bool | None, dim: int, descending: bool) -> Output:
-    """Source: `aten/src/ATen/native/Sorting.cpp`, `TORCH_META_FUNC2(sort, stable)`."""
+    """The geometry of both results of `sort`: the values like `self`, and the indices as int64.
+    Source: `aten/src/ATen/native/Sorting.cpp`, `TORCH_META_FUNC2(sort, stable)`."""
     wrap_dim(dim, self.dim())
     return Output(self.shape, strides_for(self, None), self.dtype)
 
@@ -41,7 +42,8 @@ sort_stable, sort_stable_out = ordered(lambda array, dim, stable, descending: st
 
 
 def topk_meta(self: Tensor, k: int, dim: int, largest: bool, sorted: bool) -> Output:
-    """Source: `aten/src/ATen/native/Sorting.cpp`, `TORCH_META_FUNC(topk)`."""
+    """The geometry of both results of `topk`: the sizes of `self` with `k` at `dim`. A `k` outside of the dimension
+    raises a `RuntimeError`. Source: `aten/src/ATen/native/Sorting.cpp`, `TORCH_META_FUNC(topk)`."""
     dim = wrap_dim(dim, self.dim())
     if not 0 <= k <= (self.size(dim) if self.dim() else 1):
         raise RuntimeError("selected index k out of range")
@@ -237,7 +239,8 @@ def kthvalue(self: Tensor, k: int, dim: int, keepdim: bool) -> tuple[Tensor, ...
 
 
 def mode(self: Tensor, dim: int, keepdim: bool) -> tuple[Tensor, ...]:
-    """The element that occurs most often, the smallest of several, and its last index. Source: `ReduceOps.cpp`, `mode`."""
+    """The element that occurs most often, the smallest of several, and its last index.
+    Source: `aten/src/ATen/native/ReduceOps.cpp`, `mode`."""
     dim = wrap_dim(dim, self.dim())
     assert_not_empty("mode", self, (dim,), IndexError)
     if not self.dim():
@@ -256,7 +259,8 @@ def mode(self: Tensor, dim: int, keepdim: bool) -> tuple[Tensor, ...]:
 
 
 def check_searchsorted(edges: Tensor, self: Tensor, right: bool, side: str | None, sorter: Tensor | None) -> None:
-    """Source: `aten/src/ATen/native/BucketizationUtils.h`, `searchsorted_pre_check`."""
+    """Check the arguments of `searchsorted`: shapes, dtypes, and that `side` and `right` agree.
+    Source: `aten/src/ATen/native/BucketizationUtils.h`, `searchsorted_pre_check`."""
     problem = ""
     if side not in (None, "left", "right"):
         problem = f"side can only be 'left' or 'right' but got {side}"
@@ -283,8 +287,8 @@ def check_searchsorted(edges: Tensor, self: Tensor, right: bool, side: str | Non
 
 
 def bucketize(edges: Tensor, self: Tensor, out_int32: bool, right: bool) -> Tensor:
-    """`searchsorted` with the arguments in another order, for boundaries of one dimension. Source:
-    `aten/src/ATen/native/Bucketization.cpp`."""
+    """`searchsorted` with the arguments in another order, for boundaries of one dimension.
+    Source: `aten/src/ATen/native/Bucketization.cpp`."""
     if edges.dim() != 1:
         raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({edges.dim()})")
     return searchsorted(edges, self, out_int32, right, None, None)

@@ -22,7 +22,8 @@ def linear(x: np.ndarray) -> np.ndarray:
 
 
 def cubic(x: np.ndarray, a: float = -0.5) -> np.ndarray:
-    """Source: `UpSample.h`, `cubic_convolution1` up to a distance of 1, and `cubic_convolution2`."""
+    """The weight of cubic interpolation at a distance of `x` pixels: 1 at 0, and 0 from 2 on.
+    Source: `aten/src/ATen/native/UpSample.h`, `cubic_convolution1` up to a distance of 1, and `cubic_convolution2`."""
     x = np.abs(x)
     near, far = ((a + 2) * x - (a + 3)) * x * x + 1, ((a * x - 5 * a) * x + 8 * a) * x - 4 * a
     return np.where(x < 1, near, np.where(x < 2, far, 0))
@@ -41,7 +42,8 @@ FILTERS = {
 
 
 def taps(mode: str, size: int, count: int, align_corners: bool, scale: float | None, dtype: np.dtype) -> list[tuple]:
-    """Pairs (positions, weights) of arrays of `count` numbers. Source: `UpSample.h`, `area_pixel_compute_source_index`."""
+    """Pairs (positions, weights) of arrays of `count` numbers.
+    Source: `aten/src/ATen/native/UpSample.h`, `area_pixel_compute_source_index`."""
     real = np.float32 if mode.startswith("nearest") else dtype.type
     step = real(1 / scale if scale else size / count)
     if align_corners:
@@ -64,7 +66,7 @@ def taps(mode: str, size: int, count: int, align_corners: bool, scale: float | N
 
 def antialiased_taps(mode: str, size: int, centres: np.ndarray, step: Any) -> list[tuple]:
     """A smaller image has means over more positions: the filter is as wide as `step` in the input.
-    Source: `cpu/UpSampleKernel.cpp`, `_compute_indices_min_size_weights_aa`."""
+    Source: `aten/src/ATen/native/cpu/UpSampleKernel.cpp`, `_compute_indices_min_size_weights_aa`."""
     reach, function = FILTERS[mode]
     stretch = max(step, 1)
     first, last = ((centres + side * reach * stretch + 0.5).astype(int).clip(0, size) for side in (-1, 1))
@@ -86,7 +88,7 @@ def matrix_of(parts: list[tuple], size: int, dtype: np.dtype) -> np.ndarray:
 
 def resized_bytes(array: np.ndarray, dim: int, matrix: np.ndarray) -> np.ndarray:
     """Weights of 16 bits: integers, divided by the largest power of two with which they fit. The result is rounded to bytes.
-    Source: `cpu/UpSampleKernel.cpp`, `_compute_index_ranges_int16_weights`."""
+    Source: `aten/src/ATen/native/cpu/UpSampleKernel.cpp`, `_compute_index_ranges_int16_weights`."""
     precision = 0
     while precision < 22 and int(0.5 + matrix.max() * 2 ** (precision + 1)) < 2**15:
         precision += 1

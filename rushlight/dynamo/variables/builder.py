@@ -182,7 +182,8 @@ class VariableBuilder:
 
 
 def constant(value: Any) -> VariableTracker:
-    """The variable of a new value that is known, with all its parts. Source: `SourcelessBuilder.create`."""
+    """The variable of a new value that is known, with all its parts.
+    Source: `torch/_dynamo/variables/builder.py`, `SourcelessBuilder.create`."""
     if isinstance(value, Tensor):
         raise Unsupported("a tensor that was made while the graph was captured")
     return CONTAINERS.get(type(value), ConstantVariable)(value)

@@ -281,6 +281,7 @@ class _MaxUnpool(Module):
 for _ndim in (1, 2, 3):
     globals()[f"MaxUnpool{_ndim}d"] = type(f"MaxUnpool{_ndim}d", (_MaxUnpool,), {"__module__": __name__, "ndim": _ndim})
     __all__.append(f"MaxUnpool{_ndim}d")
+"""The inverse of a max pooling: it puts each value back at the index that the pooling returned, and 0 elsewhere."""
 
 
 class _AvgPool1d(_AvgPool):
@@ -325,6 +326,8 @@ for _dims in (1, 2, 3):
     define(_base, {f"ConstantPad{_dims}d": lambda padding, value: None})
     _base = type("_ZeroPad", (globals()[f"ConstantPad{_dims}d"],), {"value": 0, "extra_repr": _Unnamed.extra_repr})
     define(_base, {f"ZeroPad{_dims}d": lambda padding: None})
+"""Padding of the last dimensions, by one number or by one for each side. `Constant` pads with `value`, `Zero` with 0,
+`Circular` with the other end, `Reflection` with the mirrored elements without the edge, `Replication` with the edge."""
 
 # Distances and losses ------------------------------------------------------------------------------------------------
 

@@ -89,8 +89,8 @@ def worker_loop(
     fetch: Fetch, indices: Any, results: Any, done: Any, base_seed: int, worker_init_fn: Callable | None,
     worker_id: int, num_workers: int,
 ) -> None:  # fmt: skip
-    """Answer each task (number, index) with (number, worker, batch). It ends at None, or if the parent died. Source:
-    `torch/utils/data/_utils/worker.py`, `_worker_loop`."""
+    """Answer each task (number, index) with (number, worker, batch). It ends at None, or if the parent died.
+    Source: `torch/utils/data/_utils/worker.py`, `_worker_loop`."""
     where = f"in DataLoader worker process {worker_id}"
     seed = base_seed + worker_id
     random.seed(seed)
@@ -162,8 +162,8 @@ def in_order(arrivals: Iterable[tuple[int, T]]) -> Iterator[T]:
 
 
 class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
-    """The batches of an epoch, fetched by processes. With `persistent_workers` it serves one epoch after the other. Source:
-    `torch/utils/data/dataloader.py`, `_MultiProcessingDataLoaderIter`."""
+    """The batches of an epoch, fetched by processes. With `persistent_workers` it serves one epoch after the other.
+    Source: `torch/utils/data/dataloader.py`, `_MultiProcessingDataLoaderIter`."""
 
     def __init__(self, loader: Any, fetch: Fetch) -> None:
         super().__init__(loader)
@@ -280,8 +280,8 @@ _living: weakref.WeakSet[_MultiProcessingDataLoaderIter] = weakref.WeakSet()
 
 
 def _shutdown_all() -> None:
-    """At exit, end all workers while multiprocessing can still be used: a worker that is starting needs its semaphores. Source:
-    `torch/utils/data/dataloader.py`, `_clean_up_persistent_workers_atexit`."""
+    """At exit, end all workers while multiprocessing can still be used: a worker that is starting needs its semaphores.
+    Source: `torch/utils/data/dataloader.py`, `_clean_up_persistent_workers_atexit`."""
     for iterator in tuple(_living):
         iterator._shutdown_workers()
 

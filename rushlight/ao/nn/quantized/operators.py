@@ -120,7 +120,8 @@ def linear_dynamic(x, weight, weight_scale, weight_zero_point, bias, post_op_nam
 
 
 class NoFormula(NotImplementedNode):
-    """Source: `torch/_library/autograd.py`, `make_autograd_impl`, which makes such a node for each custom operator."""
+    """The node of a quantized operator: its backward pass raises a `RuntimeError`.
+    Source: `torch/_library/autograd.py`, `make_autograd_impl`, which makes such a node for each custom operator."""
 
     def name(self) -> str:
         return f"GeneratedBackwardFor_{self.operator.full_name.replace('::', '_')}_defaultBackward"

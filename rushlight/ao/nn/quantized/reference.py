@@ -49,7 +49,8 @@ class _Reference:
 
 
 class Linear(_Reference, nn.Linear):
-    """Source: `torch/ao/nn/quantized/reference/modules/linear.py`, `Linear`."""
+    """A linear layer that dequantizes its weight in each call and computes in float32.
+    Source: `torch/ao/nn/quantized/reference/modules/linear.py`, `Linear`."""
 
     def forward(self, x: Tensor) -> Tensor:
         return nn.functional.linear(x, self.get_weight(), self.bias)
@@ -63,11 +64,13 @@ class _Conv(_Reference):
 
 
 class Conv1d(_Conv, nn.Conv1d):
-    """Source: `torch/ao/nn/quantized/reference/modules/conv.py`, `Conv1d`."""
+    """A convolution that dequantizes its weight in each call and computes in float32.
+    Source: `torch/ao/nn/quantized/reference/modules/conv.py`, `Conv1d`."""
 
 
 class Conv2d(_Conv, nn.Conv2d):
-    """Source: `torch/ao/nn/quantized/reference/modules/conv.py`, `Conv2d`."""
+    """A convolution that dequantizes its weight in each call and computes in float32.
+    Source: `torch/ao/nn/quantized/reference/modules/conv.py`, `Conv2d`."""
 
 
 REFERENCE = {nn.Linear: Linear, nn.Conv1d: Conv1d, nn.Conv2d: Conv2d}
