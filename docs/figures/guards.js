@@ -34,7 +34,7 @@
   const start = (data) => played({ dynamic: "None", print: true, tried: 0, right: 0 }, data, [0, 1, 3]);
 
   // Where each cache and entry is on a narrow picture.
-  const high = ([rows, lines]) => 12 + ROW * Math.max(rows.length, lines.length, 2);
+  const half = (rows) => Math.ceil(rows.length / 2), high = ([rows, lines]) => 12 + ROW * Math.max(half(rows), 1 + lines.length);
   function stack(state, data) {
     const places = { end: 92 };
     for (const part of Object.keys(setting(state, data))) {
@@ -52,15 +52,15 @@
   function box(state, data, part, letter, place, at) {
     const [rows, lines] = entry(state, data, part, letter), done = state.done?.[part], fails = verdict(state, data, part, letter);
     const status = !done ? "" : letter === done.runs ? (done.hit ? "runs" : "new") : !done.hit || done.before.indexOf(letter) < done.before.indexOf(done.hit) ? "fails" : "not tested";
-    const mark = (i) => ({ runs: "✓", fails: "✓✗·"[Math.sign(i - fails?.[0]) + 1], "not tested": "·" })[status] ?? "";
-    const kind = { runs: "good", new: "one" }[status], height = at ? high([rows, lines]) : 30 + (rows.length + lines.length) * ROW, [left, top] = at ? [82, 18] : [8, 32];
+    const mark = (i) => ({ runs: "✓", fails: "✓✗·"[Math.sign(i - fails?.[0]) + 1], "not tested": "·" })[status];
+    const kind = { runs: "good", new: "one" }[status], [height, column, left, top] = at ? [high([rows, lines]), half(rows), 104, 17] : [30 + (rows.length + lines.length) * ROW, 9, 8, 32];
     return moved(`${state.dynamic} ${state.print} ${part} ${letter}`, at ? 1 : LEFT + place * PITCH, at ? at[part + letter] : CACHES[part], {},
       rect(0, 0, at ? 356 : WIDE, height, kind, { rx: 5 }),
       small("id", 8, 17, "strong", id(state, part, letter)),
-      small("status", at ? 8 : WIDE - 8, at ? 33 : 16, `${at ? "" : "end"} ${status === "fails" ? "bad" : "quiet"}`, words(status)),
-      rows.flatMap((row, i) => [[14, "code", words(row)], [0, "", mark(i)]].map(([x, look, text]) => small(`row ${i} ${x}`, left + x, top + i * ROW, `${look} ${mark(i) === "✗" ? "bad strong" : ""}`, text))),
-      h("path", { d: at ? `M238 8V${height - 8}` : `M8 ${22 + rows.length * ROW}H${WIDE - 8}` }),
-      lines.map((line, i) => small(`line ${i}`, at ? 250 : 22, at ? top + i * ROW : 37 + (rows.length + i) * ROW, "code", line)));
+      small("status", at ? 94 : WIDE - 8, 16, `end ${status === "fails" ? "bad" : "quiet"}`, words(status)),
+      rows.flatMap((row, i) => [[14, "code", words(row)], [0, "", mark(i)]].map(([x, look, text]) => small(`row ${i} ${x}`, left + x + 112 * (i >= column), top + (i % column) * ROW, `${look} ${mark(i) === "✗" ? "bad strong" : ""}`, text ?? ""))),
+      h("path", { d: at ? `M99 8V${height - 8}` : `M8 ${22 + rows.length * ROW}H${WIDE - 8}` }),
+      lines.map((line, i) => small(`line ${i}`, at ? 8 : 22, at ? 32 + i * ROW : 37 + (rows.length + i) * ROW, "code", line)));
   }
 
   function draw(state, data, set, narrow) {
@@ -74,23 +74,21 @@
         small(`owner ${owner}`, 186, y + count * LINE - 3, "end", [words("graph of f"), "Python", "resume"][owner])] : [];
     });
     const entries = Object.keys(setting(state, data)).flatMap((part) => {
-      const { order } = state.caches[part], done = state.done?.[part], full = done && !done.runs;
-      const place = done?.before.indexOf(done.hit);
-      const free = data.limit - order.length, more = full ? words(data.full) : state.done && !done ? words(data.skipped) : place > 0 ? words(data.moves[place - 1], id(state, part, done.hit)) : narrow ? words(data.down, free) : order ? words(data.across) : words("empty");
+      const { order } = state.caches[part], done = state.done?.[part], full = done && !done.runs, place = done?.before.indexOf(done.hit), free = data.limit - order.length, more = full ? words(data.full) : state.done && !done ? words(data.skipped) : place > 0 ? words(data.moves[place - 1], id(state, part, done.hit)) : narrow ? words(data.down, free) : order ? words(data.across) : words("empty");
       return [
         small(`cache ${part}`, left, caches[part] - (narrow ? 24 : 8), "strong", [`${words("Cache of {}:", part === "f" ? "f" : takes)} `,
-          h("tspan", { x: narrow ? 0 : null, dy: narrow ? 16 : null, style: `font-weight: 400; fill: var(${full ? "--bad" : "--quiet"})` }, more)]),
+          h("tspan", { ...(narrow && { x: 0, dy: 16 }), style: `font-weight: 400; fill: var(${full ? "--bad" : "--quiet"})` }, more)]),
         ...upTo(free - 1).filter(() => !narrow).map((i) => moved(`free ${part} ${i}`, LEFT + (i + order.length) * PITCH, CACHES[part], {},
           rect(0, 0, WIDE, 90, "", { rx: 5, "stroke-dasharray": "4 4" }), small("free", WIDE / 2, 49, "quiet middle", words("free")))),
         ...[...order].sort().map((letter) => box(state, data, part, letter, order.indexOf(letter), at)),
       ];
     });
-    const [name, args] = data.calls[state.call], aside = narrow ? 176 : LEFT + 10;
+    const [name, args] = data.calls[state.call], aside = narrow ? 176 : 222;
     return [
       ...source, small("bytecode", 0, top - 16, "quiet", words("its bytecode")), ...blocks, ...bytes,
       rect(aside - 10, 0, narrow ? 191 : 532, narrow ? 84 : 32, "ground", { key: "call", rx: 5 }),
       label("name", aside, 21, "strong", state.done ? words("called: {}", words(name)) : words("next call: {}", words(name))),
-      ...(narrow ? args.map((word, i) => small(`word ${i}`, aside, 42 + i * 16, "code", words(word))) : [small("words", LEFT + 522, 20, "code end", args.map((word) => words(word)).join(", "))]),
+      ...(narrow ? args.map((word, i) => small(`word ${i}`, aside, 42 + i * 16, "code", words(word))) : [small("words", 734, 20, "code end", args.map((word) => words(word)).join(", "))]),
       ...entries,
       small("none", left, narrow ? at.end + 14 : CACHES.resume - 8, "quiet", state.print ? "" : words(data.whole)),
       small("count", left, narrow ? at.end + 34 : 424, "", words(data.counts, state.history.length, graphs(state)) + (state.tried ? words(data.guesses, state.right, state.tried) : "")),
@@ -124,8 +122,7 @@
   }
 
   function say(state, data) {
-    const name = data.calls[state.call][0];
-    if (!state.done) return words(data.ask, words(name));
+    if (!state.done) return words(data.ask, words(data.calls[state.call][0]));
     const answer = state.guess == null ? "" : state.guess === state.missed ? praise(true) : `${words("No, {}.", GRAPHS[state.missed])} `;
     return `${answer}${["f", "resume"].map((part) => told(state, data, part)).filter(Boolean).join(" ")} ${words(data.next)}`;
   }

@@ -66,6 +66,9 @@ DRAWN = re.compile(r"\w+ (\d[\w.]*): ")  # what the code of a figure begins with
 PROSE = re.compile(
     r"(?:(?<=\n\n)|\A)(?:\S(?:[^\n ]| (?! )){79,}\n)+\S[^\n]*[.:?!](?=\n\n|\Z)"
 )  # long lines of words in what a cell has printed
+PHONE = 44  # letters of an output, side by side
+GAP = re.compile(r"(?<=\S) {2,}(?=\S)")  # between two columns
+CODE_ENDS = ";", "{", "\\"  # of a line of C++
 CELL, LONG = re.compile(r"(?<=<td>)[^<]+"), re.compile(r"[^\s&;]{16,}")  # of a table, and a long name in it
 TITLED = re.compile(
     r'(<div id="exercise-(?:[^"]*-)?(\w+)"[^>]*><span class="filename")>([^<]*)'
@@ -647,7 +650,19 @@ def lists(source: str) -> str:
 def _text(text: str, label: str = "Output") -> str:
     printed = html.escape(strip_ansi(text).strip("\n"))
     printed = PROSE.sub(lambda prose: f'<span class="prose">{prose[0].replace(chr(10), " ")}</span>', printed)
+    lines = printed.split("\n")
+    has_columns = any(len(GAP.findall(line)) > 1 for line in lines)
+    printed = "\n".join(line if has_columns and GAP.search(line) else _line(line) for line in lines)
     return _box(f'<pre tabindex="0">{printed}</pre>', label == "Error")
+
+
+def _line(printed: str) -> str:
+    """A line of an output. On a phone a long one goes on two letters to the right of where it began, but not if it is C++."""
+    text = html.unescape(printed)
+    if len(text) <= PHONE or text.endswith(CODE_ENDS) or printed.startswith("<span"):
+        return printed
+    indent = len(text) - len(text.lstrip(" ")) + 2
+    return f'<span class="line" style="--in: {indent}ch">{printed}</span>'
 
 
 def _rich(source: str) -> str:
