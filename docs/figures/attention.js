@@ -1,8 +1,8 @@
 // Attention by blocks: which blocks an instance has loaded, what it keeps of a query, and what has moved, beside three kernels that
 // write the scores.
 (() => {
-  const WIDE = { scores: [336, 36], span: 316, bars: [0, 366], bar: 652 }, NARROW = { scores: [0, 382], span: 358, bars: [0, 638], bar: 358 };
-  const SIZES = [16, 32, 64], UNIT = 2, LEFT = 22, TOP = 64, HIGH = 84, KEPT = 34; // pixels of a query; of the bars of a score and of a sum
+  const WIDE = { unit: 2, scores: [336, 36], span: 316, bars: [0, 366], bar: 652 }, NARROW = { unit: 1.4, scores: [0, 305], span: 358, bars: [0, 561], bar: 358 };
+  const SIZES = [16, 32, 64], LEFT = 22, TOP = 64, HIGH = 84, KEPT = 34; // of the bars of a score and of a sum; a query has `unit` pixels
   const kiB = (value) => `${digits(value / 1024)} KiB`;
 
   // at: 0, then a step for the queries, one for each block of keys, and one for the result.
@@ -29,7 +29,7 @@
   }
 
   function draw(state, data, set, narrow) {
-    const { scores: [x, y], span, bars: [left, under], bar } = narrow ? NARROW : WIDE, { size, causal, block, at } = state, side = data.n * UNIT, cell = size * UNIT, count = across(state, data);
+    const { unit, scores: [x, y], span, bars: [left, under], bar } = narrow ? NARROW : WIDE, { size, causal, block, at } = state, side = data.n * unit, cell = size * unit, count = across(state, data);
     const { used, query, done, now, before, factor, fresh } = known(state, data), pick = (to) => () => set(fitted({ ...state, block: to }, data));
     const kind = (keys) => (keys === fresh ? "two" : keys < used ? "one" : ""), strip = (name, at, i, kind, shape) => rect(...shape, kind, { key: `${size} ${name} ${i}` });
     const base = y + HIGH, wide = span / data.n, high = (score) => Math.min(1, Math.exp(score - now[0])) * (HIGH - 10), middle = y + 204, widest = Math.max(1, ...own(state, data).rows[block].flatMap((row) => row[2].map(Math.abs)));

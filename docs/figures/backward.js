@@ -3,8 +3,8 @@
   const BOX = [122, 70];
   // The nodes go to the right, and gradients are below them. Or the nodes go down, and gradients are beside them.
   const ACROSS = { x: (node) => node[4] * 154, y: (node) => 34 + node[5] * 142, panel: 304, queue: [330, 304] };
-  const DOWN = { x: (node) => [1, 88, 235][node[5] * 2], y: (node) => 18 + node[4] * 114, panel: 574, queue: [0, 696] };
-  const tall = ({ tried }) => (tried ? 790 : 758);
+  const DOWN = { x: (node) => [1, 88, 235][node[5] * 2], y: (node) => 18 + node[4] * 98, panel: 610, queue: [0, 504] };
+  const tall = (state, data) => 600 + 17 * shown(state, data).code.length;
 
   const start = () => ({ program: null, frame: 2, playing: false, guess: null, tried: 0, right: 0 });
   const shown = (state, data) => data[state.program ?? Object.keys(data)[0]];

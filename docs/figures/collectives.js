@@ -13,13 +13,13 @@
     const half = state.ranks / 2, ring = shown(state, data).way === "ring";
     if (narrow) {
       const right = ring ? rank > 0 && rank <= half : rank >= half, row = !ring ? rank % half : right ? rank - 1 : (state.ranks - rank) % state.ranks;
-      return [right ? 199 : 18, 98 + row * 162];
+      return [right ? 199 : 18, 98 + row * 150];
     }
     const columns = Math.max(2, half), low = rank >= columns, column = low ? (ring ? state.ranks - 1 - rank : rank - columns) : rank;
     return [360 + (column - (columns - 1) / 2) * (columns === 2 ? 250 : 185) - BOX[0] / 2, state.ranks === 2 ? 164 : low ? 248 : 80];
   }
-  const panel = (state, narrow) => (narrow ? 126 + 162 * Math.max(1, state.ranks / 2) : 406);
-  const tall = (state) => panel(state, true) + Math.min(24 * state.ranks, 128) + 178;
+  const panel = (state, narrow) => (narrow ? 108 + 150 * Math.max(1, state.ranks / 2) : 406);
+  const tall = (state) => panel(state, true) + Math.min(24 * state.ranks, 128) + 171;
 
   function arrow([x1, y1], [x2, y2], off) {
     const [wide, high] = BOX, side = Math.sign(x2 - x1), middle = high / 2 + off, down = y2 > y1;
@@ -84,7 +84,7 @@
     const room = narrow ? 357 : 700;
     return [
       ...paragraph("title", 0, 14, "strong", words(data.title, pass.name, data.sizes[state.size], state.at, last(state, data)) + (state.at ? `: ${frame.half}` : ""), room, 8.4),
-      narrow ? small("score", 0, top + 138, "", guesses(state)) : small("score", 720, 14, "end", guesses(state)),
+      narrow ? small("score", 0, top + 131, "", guesses(state)) : small("score", 720, 14, "end", guesses(state)),
       ...paragraph("legend", 0, narrow ? 48 : 33, "small quiet", words(data.legend), room),
       ...links, ...boxes, ...packets,
       ...paragraph("bytes", 0, PANEL - (narrow ? 12 : 2), "small quiet", words(data.sent, data.formulas[pass.name], digits(pass.best)), room, 6.2),

@@ -29,11 +29,11 @@
     const { wide, columns, table, calls, count, line } = narrow ? BELOW : BESIDE;
     const steps = trace(state, data), asked = state.step < 0, now = steps[Math.max(state.step, 0)];
     const guess = (row) => (asked ? { press: () => set(answer(state, data, row)), tabindex: 0, "aria-label": words("guess {}", data.rows[row]) } : {});
-    const passed = !now.isCall;
+    const passed = !now.isCall, through = asked ? "pointer-events: none" : null; // a press of a row is for the row
     const cell = (row, column) => {
       const on = bit(now.sets[column], row), skipped = on && column === 3 && falls(state, data, now.op, row);
       const kind = !on ? "ground" : column === 3 ? (skipped ? "" : "one") : column === 2 ? "bad" : "";
-      return moved(`bit ${row} ${column}`, columns[column] - 13, y(row, data) + 3, { class: passed && column < 3 ? "faint" : "" },
+      return moved(`bit ${row} ${column}`, columns[column] - 13, y(row, data) + 3, { class: passed && column < 3 ? "faint" : "", style: through },
         rect(0, 0, 26, 22, kind, { rx: 3 }), small("bit", 13, 15, `middle code ${on ? "" : "quiet"}`, skipped ? "↓" : on ? 1 : 0));
     };
     const text = narrow ? 11 : 18;
@@ -43,7 +43,7 @@
         small("name", narrow ? 10 : 14, y(row, data) + (key ? text : 18), here ? "one" : "", name));
     });
     const reasons = data.keys[0].map((_, row) =>
-      small(`reason ${row}`, table[0], y(row, data) + text + table[1], !asked && row === now.row ? "one" : "quiet", entry(state, data, now.op, row)[0]));
+      small(`reason ${row}`, table[0], y(row, data) + text + table[1], !asked && row === now.row ? "one" : "quiet", entry(state, data, now.op, row)[0], { style: through }));
     const first = Math.max(0, Math.min(state.step - 8, steps.length - count)), [left, down] = calls;
     const lines = steps.map((step, i) => {
       if (asked || i < first || i >= first + count) return null;

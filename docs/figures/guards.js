@@ -36,9 +36,9 @@
   // Where each cache and entry is on a narrow picture.
   const half = (rows) => Math.ceil(rows.length / 2), high = ([rows, lines]) => 12 + ROW * Math.max(half(rows), 1 + lines.length);
   function stack(state, data) {
-    const places = { end: 92 };
+    const places = { end: 80 };
     for (const part of Object.keys(setting(state, data))) {
-      places[part] = places.end += 48;
+      places[part] = places.end += 46;
       for (const letter of state.caches[part].order) {
         places[part + letter] = places.end;
         places.end += high(entry(state, data, part, letter)) + 6;
@@ -90,8 +90,8 @@
       label("name", aside, 21, "strong", state.done ? words("called: {}", words(name)) : words("next call: {}", words(name))),
       ...(narrow ? args.map((word, i) => small(`word ${i}`, aside, 42 + i * 16, "code", words(word))) : [small("words", 734, 20, "code end", args.map((word) => words(word)).join(", "))]),
       ...entries,
-      small("none", left, narrow ? at.end + 14 : CACHES.resume - 8, "quiet", state.print ? "" : words(data.whole)),
-      small("count", left, narrow ? at.end + 34 : 424, "", words(data.counts, state.history.length, graphs(state)) + (state.tried ? words(data.guesses, state.right, state.tried) : "")),
+      small("none", left, narrow ? at.end + 34 : CACHES.resume - 8, "quiet", state.print ? "" : words(data.whole)),
+      small("count", left, narrow ? at.end + 17 : 424, "", words(data.counts, state.history.length, graphs(state)) + (state.tried ? words(data.guesses, state.right, state.tried) : "")),
     ];
   }
 

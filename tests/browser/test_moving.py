@@ -178,6 +178,38 @@ def test_on_a_phone_the_sentence_that_answers_a_press_is_in_sight(page, opened, 
         assert min(page.evaluate(ROOM)) >= 0
 
 
+# The height of the page's header, of all from the sentence to the caches that are full, and of the controls at the foot.
+REACH = """() => {
+    const [said, foot] = [".said", ".main"].map(part => document.querySelector(`.moving ${part}`).getBoundingClientRect());
+    const entries = [...document.querySelectorAll(".moving svg g[transform] > rect")].map(each => each.getBoundingClientRect());
+    return 48 + Math.max(...entries.map(({ bottom }) => bottom)) - said.top + foot.height;
+}"""
+
+
+@pytest.mark.sweep
+def test_on_a_phone_full_caches_are_in_sight_with_the_sentence_and_the_controls(page, opened):
+    page.set_viewport_size({"width": 390, "height": 844})
+    opened("guards")
+    page.add_style_tag(content=SITE)
+    for call in "f(x, 2)", "n = 9", "float64", "no_grad":
+        for name in call, "1 graph":
+            page.get_by_role("button", name=name, exact=True).evaluate("button => button.click()")
+    assert page.locator(".moving svg text", has_text="the limit is 3").count() == 1
+    assert page.evaluate(REACH) <= 844
+
+
+@pytest.mark.sweep
+def test_on_a_phone_a_node_of_fusion_shows_the_code_of_its_kernel(page, opened):
+    page.set_viewport_size({"width": 390, "height": 844})
+    opened("fusion")
+    picture = page.locator(".moving svg")
+    assert "3. exp, sum" in picture.text_content() and "4. div" not in picture.text_content()
+    picture.get_by_role("button", name="div pointwise").click()
+    assert "4. div" in picture.text_content() and "3. exp, sum" not in picture.text_content()
+    press(page, "split exp and sum")
+    assert "3. exp" in picture.text_content() and "4. sum" in picture.text_content()
+
+
 @pytest.mark.parametrize("name", sweep(build.names(), keep=["strides"]))
 def test_nothing_scrolls_while_a_slider_is_used(page, opened, name):
     page.set_viewport_size({"width": 390, "height": 844})

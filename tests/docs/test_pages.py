@@ -125,6 +125,20 @@ def test_a_cell_that_runs_torch_shows_what_was_recorded_of_it(hooks, monkeypatch
     assert page.index("recorded from") < page.index("torch.zeros") and page.count("recorded from") == 1
 
 
+@pytest.mark.parametrize(
+    ("text", "goes_on"),
+    [
+        ("  a sentence with more letters than a phone can show in a line", True),
+        ("item            operation not permitted when stream is capturing", True),
+        ("for (int64_t i0 = 0; i0 < 32; i0++) { const float tmp0 = buf0[i0];", False),
+        ("column  " * 12 + "column", False),
+        ("a short line", False),
+    ],
+)
+def test_a_long_line_of_an_output_goes_on_below_on_a_phone(hooks, text, goes_on):
+    assert ('class="line"' in hooks["notebooks"]._text(text)) == goes_on
+
+
 MIXED = """\
 import rushlight as rl
 import torch

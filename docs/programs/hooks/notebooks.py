@@ -651,13 +651,14 @@ def _text(text: str, label: str = "Output") -> str:
     printed = html.escape(strip_ansi(text).strip("\n"))
     printed = PROSE.sub(lambda prose: f'<span class="prose">{prose[0].replace(chr(10), " ")}</span>', printed)
     lines = printed.split("\n")
-    has_columns = any(len(GAP.findall(line)) > 1 for line in lines)
-    printed = "\n".join(line if has_columns and GAP.search(line) else _line(line) for line in lines)
+    is_wide = any(len(html.unescape(line)) > 2 * PHONE and GAP.search(line) for line in lines)
+    printed = "\n".join(line if is_wide and GAP.search(line) else _line(line) for line in lines)
     return _box(f'<pre tabindex="0">{printed}</pre>', label == "Error")
 
 
 def _line(printed: str) -> str:
-    """A line of an output. On a phone a long one goes on two letters to the right of where it began, but not if it is C++."""
+    """A line of an output. On a phone a long one goes on two letters to the right of where it began. C++ does not, nor do columns
+    that would take more than two lines."""
     text = html.unescape(printed)
     if len(text) <= PHONE or text.endswith(CODE_ENDS) or printed.startswith("<span"):
         return printed
