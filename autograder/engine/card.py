@@ -66,7 +66,7 @@ def _results(verdict: Verdict, rows: dict[str, str]) -> str:
     if "yours" not in rows:
         return ""
     answer = "expected" if verdict.exact else "torch's"
-    results = [("yours", verdict.mine, verdict.mine_marks)]
+    results = [("yours", verdict.own_result, verdict.mine_marks)]
     results += [(answer, verdict.theirs, verdict.theirs_marks)] if verdict.theirs else []
     if all("\n" not in text and len(text) < LINE_OF_A_RESULT for _, text, _ in results):
         body = f'<div style="margin:4px 0">{"".join(_line(*result) for result in results)}</div>'

@@ -32,6 +32,7 @@ from .subject_half import subject_half
 if TYPE_CHECKING:
     from ..model import Lab
 
+IS_MISSING = "is this lab's exercise"  # how the error of a body that is not there ends
 RULES = re.compile(r"^( *)Rules:\n((?:\1    .*\n|\n)+)", re.MULTILINE)  # the section of a docstring that a lab folds
 
 SUBJECT_MODULES = (
@@ -208,7 +209,7 @@ def without_bodies(source: str, names: Sequence[str]) -> str:
         if name not in functions:
             raise LookupError(f"there is no module-level function {name!r}")
         first, last = body_lines(functions[name])
-        lines[first - 1 : last] = [f'    raise NotImplementedError("{name} is this lab\'s exercise")\n']
+        lines[first - 1 : last] = [f'    raise NotImplementedError("{name} {IS_MISSING}")\n']
     return "".join(lines)
 
 

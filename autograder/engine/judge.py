@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import builtins
 import math
+import re
 import sys
 import time
 from collections import Counter
@@ -47,6 +48,7 @@ from .observe import (
     differences,
     has,
     is_error,
+    is_refused,
     layouts,
     part_of,
     raised_of,
@@ -65,6 +67,7 @@ from .verdict import (
     GRADER_ERROR,
     MALFORMED,
     NEEDS_TORCH,
+    NO_RESULT,
     NOT_ATTEMPTED,
     NOT_THEIR_FAULT,
     PASSED,
@@ -82,6 +85,7 @@ FEWEST = 10
 RARE = 5  # disagreements, of which one that raises is an edge case
 INTEGER_BITS = 8 * np.dtype(int).itemsize  # of numpy's default integer, by the machine: it cannot be set
 CODING_ERRORS = {"TypeError", "AttributeError", "NameError"}
+_UNPACKS = re.compile("cannot unpack non-iterable|(?:not enough|too many) values to unpack")
 MAX_MARKED = 100  # differences between two results
 MOST_COUNTS, LARGEST_COUNT, LONGEST_NAME = 20, 1 << 53, 40  # of what is counted: numbers, and characters of a name
 
@@ -334,13 +338,14 @@ class Judge:
             second, simplest.mine
         )  # another wording is no other result
         verdict.outcome = UNSTABLE if changed else DISAGREED
+        if is_missing := has(simplest.mine, "error", ["NotImplementedError"]):
+            verdict.message = _safely(lambda tree: tree["message"], simplest.mine, "")
         if second_chance is not None and (other := second_chance(verdict)) is not None:
             return other
         if changed:
             self._explain_instability(verdict, check, simplest, second)
             return verdict
-        is_missing = has(simplest.mine, "error", ["NotImplementedError"])  # there a smaller case explains no more
-        if shrink and not is_missing:
+        if shrink and not is_missing:  # there a smaller case explains no more
             simplest = self._shrink(check, simplest, known, ask, is_special)
         self._explain(verdict, check, simplest)
         return verdict
@@ -389,6 +394,8 @@ class Judge:
         verdict.mine, verdict.mine_marks = _safely(
             partial(show_marked, paths=paths), disagreement.mine, (_UNREADABLE, [])
         )
+        if disagreement.raised is None and _safely(partial(is_refused, disagreement.mine), disagreement.theirs, False):
+            verdict.mine, verdict.mine_marks = NO_RESULT, []  # the message has all of it
         if not check.prediction:
             verdict.theirs_marks = show_marked(disagreement.theirs, paths)[1]
             verdict.layouts = _safely(
@@ -403,8 +410,9 @@ class Judge:
         verdict.notes += filter(None, [_safely(_recursion, disagreement.raised, "")])
         undefined = _safely(partial(_undefined_name, check), disagreement.raised or disagreement.mine)
         hidden = _safely(_hidden_builtin, disagreement.raised, None)
+        unpacked = _safely(_unpacked, disagreement.mine, None)
         too_few_bits = _safely(partial(_too_few_bits, disagreement.mine, parts), disagreement.theirs, None)
-        verdict.hint = undefined or hidden or too_few_bits or _hint(check, disagreement) or ""
+        verdict.hint = undefined or hidden or unpacked or too_few_bits or _hint(check, disagreement) or ""
 
     def _explain_instability(self, verdict: Verdict, check: Check, disagreement: Disagreement, second: Tree) -> None:
         self._describe(verdict, check, disagreement)
@@ -419,7 +427,7 @@ class Judge:
         if error.case is not None:
             with suppress(Exception):  # torch's answer may be what failed
                 self._describe(verdict, check, Disagreement(error.case, None, self.answer(check, error.case)))
-                verdict.mine = "(no result)"
+                verdict.mine = NO_RESULT
 
     def _describe(self, verdict: Verdict, check: Check, disagreement: Disagreement) -> None:
         """The case, the programs, and torch's answer."""
@@ -576,6 +584,9 @@ def _undefined_name(check: Check, mine: Tree) -> str | None:
     if message in ("name 'torch' is not defined", "No module named 'torch'") and not is_on_torch(check.lab):
         return phrase("there is no torch where this lab is graded: your code uses rushlight")
     if error == ["NameError"]:
+        name, line = message.split("'")[1:2], (mine.get("frames") or [["", 0, ""]])[-1][-1]
+        if line and name and name[0] not in line:  # it is in a text that the line runs
+            return None
         advice = phrase(
             "if a cell above defines it, run that first, or import it in a cell. "
             "Then run the exercise's cell and this one again"
@@ -595,6 +606,13 @@ def _hidden_builtin(raised: Tree) -> str:
     """A hint for a function that has the name of one of Python's, and calls itself in the place of that."""
     name = _calls_itself(raised)
     return phrase(f"here {name} is your function; Python's is builtins.{name}") if hasattr(builtins, name) else ""
+
+
+def _unpacked(mine: Tree) -> str | None:
+    """A hint for a result that is not as many values as the program takes from it."""
+    if "returned" not in mine or not _UNPACKS.search(mine["message"]):
+        return None
+    return phrase("the program takes several values from the result: return as many as the contract says, in a tuple")
 
 
 def _recursion(raised: Tree) -> str:

@@ -17,7 +17,7 @@ import re
 import struct
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
-from itertools import product, takewhile, zip_longest
+from itertools import groupby, product, takewhile, zip_longest
 from typing import IO, Any, BinaryIO, NamedTuple, Protocol
 
 import numpy as np
@@ -39,6 +39,7 @@ MAX_RESULT = 20_000  # characters of a result that is shown
 MAX_VALUE = 4_000  # characters of one value in it
 MAX_MESSAGE = 500  # characters of an exception's message
 MAX_WORDS = 200  # characters of a value in a sentence
+MAX_KIND = 50  # characters of the name of a class
 _HEADER = struct.Struct(">II")
 _FIELDS = ("dtype", "shape", "stride", "offset")
 
@@ -159,6 +160,26 @@ def with_raised(result: Tree, raised: Tree = None) -> Tree:
     `raised` is an error tree with "frames", a list of [function, line, text of the line]. It is only shown, never compared.
     """
     return result if raised is None else {"result": result, "raised": raised}
+
+
+def with_returned(result: Tree, returned: str = "") -> Tree:
+    """The observation of an error of the program itself, with what the student's function has returned before. It is only shown,
+    never compared."""
+    return result | {"returned": returned} if returned and has_error_of_program(result) else result
+
+
+def has_error_of_program(observed: Tree) -> bool:
+    """Whether an observation is an error that did not leave a function of the student, and is no verdict of the check itself."""
+    return is_error(observed) and not {Apart.__name__, "AssertionError"} & {observed["type"]}
+
+
+def kind_of_value(value: Any) -> str:
+    """What a value is, in a few words."""
+    kind = type(value).__name__[:MAX_KIND]
+    if isinstance(value, list | tuple):
+        length = len(value)
+        return phrase(f"a {kind} of length {length}")
+    return "None" if value is None else phrase(f"a value of type {kind}")
 
 
 def is_error(tree: Tree) -> bool:
@@ -319,7 +340,9 @@ def accept(tree: Tree, depth: int = 0) -> None:
             items = [item for _, item in pairs]
         case {"tensor": dict(fields), **rest} if not rest and _is_tensor(fields):
             return
-        case {"error": list(names), "type": str(), "message": str(), **rest} if not rest and _is_lineage(names):
+        case {"error": list(names), "type": str(), "message": str(), **rest} if _is_lineage(names):
+            if rest and not (rest.keys() == {"returned"} and isinstance(rest["returned"], str)):
+                raise Malformed("a result that is not an observation")
             return
         case {"dtype": str(), **rest} | {"other": str(), **rest} if not rest:
             return
@@ -412,15 +435,18 @@ def differences(mine: Tree, theirs: Tree, origin: Origin = TORCH) -> Iterator[Di
     """All differences between two observations."""
     try:
         result = result_of(mine)
-        if (
-            has(result, "type", "AssertionError") and raised_of(mine) is None and not is_error(theirs)
-        ):  # the check's own
+        if is_refused(mine, theirs):
             message = _cut(clean(result["message"]).partition("\n")[0], MAX_MESSAGE)
             yield Difference((), phrase(f"the check does not accept what yours returned: {message}"))
             return
         yield from _differences(result, theirs, (), origin)
     except (KeyError, TypeError, ValueError, OverflowError):
         yield Difference((), "the result: yours is not an observation")
+
+
+def is_refused(mine: Tree, theirs: Tree) -> bool:
+    """Whether the check itself, by an assertion, does not accept what the student's function did."""
+    return has(result_of(mine), "type", "AssertionError") and raised_of(mine) is None and not is_error(theirs)
 
 
 def told_first(parts: list[Difference], theirs: Tree) -> Difference:
@@ -490,6 +516,9 @@ def _kinds_apart(mine: Tree, theirs: Tree, origin: Origin) -> str:
     of_mine = _kind(mine) == "error"
     if of_mine and mine["type"] == Apart.__name__:
         return phrase("with lists in the place of tuples yours gives another result")
+    if of_mine and "returned" in mine:
+        returned = clean(mine["returned"], MAX_WORDS)
+        return phrase(f"after yours has returned {returned}, the program cannot go on")
     if of_mine or _kind(theirs) == "error":
         raised, which, other = (mine, phrase("yours"), origin.name) if of_mine else (theirs, origin.name, "yours")
         message = clean(raised["message"]).partition("\n")[0]  # if ranks fail, the other lines describe each rank
@@ -499,6 +528,8 @@ def _kinds_apart(mine: Tree, theirs: Tree, origin: Origin) -> str:
         if isinstance(noted, str) and (caught := _NOTED.fullmatch(noted)):
             kind = caught[1]
             return phrase(f"{which} raises {kind}, {other} does not")
+    if {type(mine), type(theirs)} == {type(None), str}:  # such as the name of an error, or none
+        return _apart(_cut(show(mine)), _cut(show(theirs)), origin)
     own, expected = _name(mine), _name(theirs)
     return phrase(f"yours is {own}, {origin.answer} is {expected}")
 
@@ -717,6 +748,7 @@ def part_of(tree: Tree, path: Path) -> Tree:
 
 def show_frames(frames: list[Tree]) -> str:
     """The frames of an exception of a student's function, a line each."""
+    frames = [frame for frame, _ in groupby(frames)]  # one that calls itself
     places = [(speak("{function}, line {line}", function=name, line=line), text) for name, line, text in frames]
     return "".join(f"\n  {place}:  {text}" for place, text in places)
 

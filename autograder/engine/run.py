@@ -40,7 +40,7 @@ from .check import (
     short_name,
     takes_long,
 )
-from .edition import edition, versions
+from .edition import IS_MISSING, edition, versions
 from .observe import Malformed, NotGraded, SubjectDied, SubjectTimedOut, Tree, accept, clean, result_of
 from .sandbox import CUDA, INDUCTOR, Sandbox
 from .verdict import DIED, MILESTONE_NOTE, NOT_ATTEMPTED, SECOND_CHANCE_NOTE, TIMED_OUT, Verdict, describe
@@ -417,19 +417,32 @@ def _retry_on_reference(
         replaced, note = set(itertools.takewhile(lambda name: name != exercise, named)), SECOND_CHANCE_NOTE
     if not replaced or session.allowance.left < session.allowance.total / 2:
         return None  # the second attempt would be the same as the first, or the time of the other pieces is at stake
-    second = _on_reference(replaced, to_run, session, judge, verdict)
+    missing = replaced & unwritten if note == SECOND_CHANCE_NOTE else set()
+    retry = partial(_on_reference, to_run=to_run, session=session, judge=judge, verdict=verdict)
+    if missing and verdict.message.endswith(IS_MISSING):  # with them the verdict is the notebook's, right or wrong
+        alone = retry(missing, fails_too=True)
+        if alone is None or alone.passed or replaced <= missing:
+            return alone
+        second = retry(replaced)
+        return alone if second is None else replace(second, notes=[note, *second.notes])
+    second = retry(replaced)
     if second is None or note == SECOND_CHANCE_NOTE and replaced <= unwritten:
         return second
-    missing = replaced & unwritten if note == SECOND_CHANCE_NOTE else set()
     has_time = session.allowance.left >= session.allowance.total / 2
-    third = _on_reference(missing, to_run, session, judge, verdict) if missing and has_time else None
+    third = retry(missing) if missing and has_time else None
     return third or replace(second, notes=[note, *second.notes])
 
 
 def _on_reference(
-    replaced: set[str], to_run: list[NotebookNode], session: Session, judge: Judge, verdict: Verdict
+    replaced: set[str],
+    to_run: list[NotebookNode],
+    session: Session,
+    judge: Judge,
+    verdict: Verdict,
+    fails_too: bool = False,
 ) -> Verdict | None:
-    """The verdict on a check that failed, with the reference in the place of these exercises. None if it fails again."""
+    """The verdict on a check that failed, with the reference in the place of these exercises. None if it fails again, unless that
+    verdict is asked for, too."""
     missing = [name for name in session.missing if name not in replaced]
     retry = Session(session.lab, session.isolated, session.allowance, missing, session.kernels)
     check, case = verdict.check, verdict.case
@@ -444,10 +457,10 @@ def _on_reference(
             retry.run_cell(cell, RERUN_TIMES)
         if case is not None and not judge.replay(check, case, retry.observe).passed:
             return None  # the case on which it did not end: the whole check might not end again on a later one
-        second = retry.decide(judge, check, lambda failed: failed)
+        second = retry.decide(judge, check, None if fails_too else lambda failed: failed)
     finally:
         retry.close()
-    return second if second.passed else None
+    return second if second.passed or fails_too else None
 
 
 # What a subject sent, made safe to show ------------------------------------------------------------------------------

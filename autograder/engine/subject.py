@@ -25,7 +25,19 @@ from rushlight.c10 import dispatch
 from . import devices
 from .check import ON_BOARD, THE_TEXT, find, function_of, is_milestone, is_on_torch
 from .exercise import is_filled, note, noted, watched
-from .observe import Side, Tree, error_tree, for_cases, observe_call, receive, send, tensor_tree, with_raised
+from .observe import (
+    Side,
+    Tree,
+    error_tree,
+    for_cases,
+    kind_of_value,
+    observe_call,
+    receive,
+    send,
+    tensor_tree,
+    with_raised,
+    with_returned,
+)
 
 MAX_OUTPUT = 100_000  # characters kept of what one cell prints
 SHOWN = ("text/plain", "image/png")  # the formats of displays that are kept
@@ -99,9 +111,10 @@ def answer(name: str, cases: list[dict], begin: Callable[[], None] = lambda: Non
             )
         return [error_tree(missing)] * len(cases)
     changed: list[str] = []
+    returned: list[str] = []
     watching = contextlib.nullcontext()
     if not is_on_torch(check.lab) and not is_milestone(name):
-        watching = watched(function_of(check.exercise), lambda function: _restoring(function, changed))
+        watching = watched(function_of(check.exercise), lambda function: _watching(function, changed, returned))
     observed = []
     with devices.on_cpu(), watching:  # for the ranks of the programs
         special = [program for case, program in ((ON_BOARD, check.count), (THE_TEXT, check.text_of)) if cases == [case]]
@@ -111,17 +124,20 @@ def answer(name: str, cases: list[dict], begin: Callable[[], None] = lambda: Non
             if is_on_torch(check.lab):
                 observed.append(_on_torch(program, case))
             else:
-                observed.append(_on_rushlight(program, case, changed))
+                observed.append(_on_rushlight(program, case, changed, returned))
     return observed
 
 
-def _restoring(function: Callable, changed: list[str]) -> Callable:
-    """The function, which adds to `changed` the parts of the thread's state that a call does not leave as they were."""
+def _watching(function: Callable, changed: list[str], returned: list[str]) -> Callable:
+    """The function, which adds to `changed` the parts of the thread's state that a call does not leave as they were, and puts into
+    `returned` what it is that the last call has returned. The value itself stays nowhere, because a check may count what lives."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         before = _thread_state()
         try:
-            return function(*args, **kwargs)
+            result = function(*args, **kwargs)
+            returned[:] = [kind_of_value(result)]
+            return result
         finally:
             after = _thread_state()
             changed.extend(name for name in before if after[name] != before[name])
@@ -133,8 +149,9 @@ def _thread_state() -> dict[str, Any]:
     return {name: [*value] if isinstance(value, list) else value for name, value in vars(dispatch.local).items()}
 
 
-def _on_rushlight(program: Callable, case: dict, changed: list[str]) -> Tree:
+def _on_rushlight(program: Callable, case: dict, changed: list[str], returned: list[str]) -> Tree:
     changed.clear()
+    returned.clear()
     with (
         numpy.errstate(all="ignore"),
         warnings.catch_warnings(),
@@ -148,7 +165,7 @@ def _on_rushlight(program: Callable, case: dict, changed: list[str]) -> Tree:
         if changed:
             names = ", ".join(dict.fromkeys(changed))
             return error_tree(StateLeft(f"after the call {names} is not as before"))
-        return observed
+        return with_returned(observed, *returned)
 
 
 def _on_torch(program: Callable, case: dict) -> Tree:

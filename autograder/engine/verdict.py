@@ -16,6 +16,7 @@ PASSED, DISAGREED, NOT_ATTEMPTED = phrase("passed"), phrase("disagreed"), phrase
 TIMED_OUT, DIED, UNSTABLE = phrase("timed out"), phrase("died"), phrase("unstable")
 MALFORMED, GRADER_ERROR = phrase("malformed"), phrase("grader error")
 NEEDS_TORCH = phrase("needs another torch")  # than the one that is installed: the message names both versions
+NO_RESULT = phrase("(no result)")  # in the place of the student's, if there is none to show
 NOT_THEIR_FAULT = "; this is not the student's fault"  # after an error of the judge
 OUTCOMES = {PASSED, DISAGREED, NOT_ATTEMPTED, TIMED_OUT, DIED, UNSTABLE, MALFORMED, GRADER_ERROR, NEEDS_TORCH}
 
@@ -87,6 +88,11 @@ class Verdict:
         said = re.fullmatch(r"yours raises (\w+)\b.*", self.message, re.DOTALL)
         return said is not None and self.mine.startswith(f"{said[1]}: ")
 
+    @property
+    def own_result(self) -> str:
+        """The student's result as a reader sees it."""
+        return speak(NO_RESULT) if self.mine == NO_RESULT else self.mine
+
     def headline(self) -> str:
         judge = speak(self.judged_by)
         if self.was_examined or self.outcome == NEEDS_TORCH:
@@ -143,7 +149,7 @@ class Verdict:
             rows += [(phrase("program"), abridged_program(self.program, name))]
             rows += [(phrase("in torch"), abridged_program(self.oracle, name, KEPT))] if self.oracle else []
             frames = show_frames(self.frames)
-            mine = abridged(self.mine, self.mine_marks)[0]
+            mine = abridged(self.own_result, self.mine_marks)[0]
             rows += [(phrase("yours"), mine if self.raised else mine + frames)]
             answer = phrase("expected") if self.exact else phrase("torch's")
             rows += [(answer, abridged(self.theirs, self.theirs_marks)[0])] if self.theirs else []

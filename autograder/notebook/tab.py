@@ -10,6 +10,7 @@ import ast
 import base64
 import io
 import linecache
+import os
 import pprint
 import signal
 import sys
@@ -19,6 +20,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -36,6 +38,8 @@ FORMATS = {"text/html": "_repr_html_", "image/svg+xml": "_repr_svg_", "image/png
 WIDTH = 79  # of a value that is shown
 FLUSH_SECONDS = 0.1  # between two parts of what a cell prints
 LINES_AT_ONCE = 200  # of what a cell prints, which are shown as they end
+# Files whose lines no student wrote. Code says where it is from: in a browser `ast.__file__` is another name of the same file.
+MACHINERY = f"{Path(__file__).parents[1]}{os.sep}", ast.parse.__code__.co_filename
 
 
 class Tab:
@@ -133,7 +137,7 @@ def _plain(value: Any) -> str:
 
 
 def _error(error: BaseException) -> Output:
-    """The error of a cell, with the frames below this module."""
+    """The error of a cell, with the frames of the cells and of what they call, but none of the course's own machinery."""
     if isinstance(error, ModuleNotFoundError) and error.name == "torch":
         error.add_note(speak(NOT_IN_A_PAGE))
     if hasattr(error, "_render_traceback_"):
@@ -142,7 +146,7 @@ def _error(error: BaseException) -> Output:
         told = traceback.TracebackException.from_exception(error)
         inner: traceback.TracebackException | None = told
         while inner is not None:
-            inner.stack[:] = [frame for frame in inner.stack if frame.filename not in (__file__, ast.__file__)]
+            inner.stack[:] = [frame for frame in inner.stack if not frame.filename.startswith(MACHINERY)]
             inner = inner.__cause__ or inner.__context__
         lines = "".join(told.format()).splitlines()
     text = "\n".join(lines)[-MAX_OUTPUT:]

@@ -19,7 +19,7 @@ def _about_saving(case, mine, theirs):
         case "own":
             return under_prefix
         case "without elements":
-            return "a tensor without elements is saved, too"
+            return "each tensor is put into `destination`, also one without elements"
         case "after":
             mine, theirs = (
                 [dict(x["dict"])["elements"] for _, x in field(side, "after")["dict"]] for side in (mine, theirs)

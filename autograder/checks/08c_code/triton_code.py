@@ -196,6 +196,8 @@ def _about_traffic(case, mine, theirs):
         if pointer not in mine:
             return f"{pointer} is missing"
         if mine[pointer] != theirs[pointer]:
+            if not isinstance(mine[pointer], list) or mine[pointer] == theirs[pointer][::-1]:
+                return f"the first difference is {pointer}: its value is a pair, the bytes loaded and the bytes stored"
             return (
                 f"the first difference is {pointer}: count each line once for each different number that its index has"
             )

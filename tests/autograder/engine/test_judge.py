@@ -28,7 +28,6 @@ from autograder.engine.check import exercise_of, find, function_of, is_milestone
 from autograder.engine.exercise import fill, unplug
 from autograder.engine.judge import Judge
 from autograder.engine.observe import (
-    MAX_FRAMES,
     Malformed,
     SubjectDied,
     SubjectTimedOut,
@@ -66,6 +65,27 @@ def test_a_disagreement_comes_back_as_the_smallest_case(judge, strides, monkeypa
     assert verdict.outcome == DISAGREED
     assert sorted(verdict.case["sizes"]) in ([0, 0], [0, 1])
     assert "yours" in verdict.message and verdict.hint
+
+
+@pytest.mark.parametrize(
+    ("answered", "said"),
+    [(lambda: 7, "a value of type int"), (lambda: None, "None"), (lambda: (1, 2, 3), "a tuple of length 3")],
+)
+def test_where_the_program_fails_on_a_result_the_verdict_says_what_was_returned(judge, plugged, answered, said):
+    name = "c10.dispatch.compute_table_entry"
+    fill(function_of(name), lambda kernels, fallbacks, key: answered())
+    verdict = judge.verdict(name, answer)
+    assert verdict.message == f"after yours has returned {said}, the program cannot go on"
+    assert "values to unpack" in verdict.mine or "cannot unpack" in verdict.mine
+    assert verdict.hint.startswith("the program takes several values from the result")
+
+
+def test_what_a_check_does_not_accept_is_said_once(judge, plugged):
+    name = "c10.dispatch.keys_in"
+    fill(function_of(name), lambda key_set: {*()})
+    verdict = judge.verdict(name, answer)
+    reason = verdict.message.removeprefix("the check does not accept what yours returned: ")
+    assert reason != verdict.message and str(verdict).count(reason) == 1 and card(verdict).count(reason) == 1
 
 
 @pytest.mark.parametrize("raises", [False, True])
@@ -822,7 +842,7 @@ def test_endless_recursion_is_shown_by_its_innermost_frames():
     process.join()
     assert receiver.poll(), process.exitcode
     first, *frames = receiver.recv()
-    assert first.startswith("RecursionError") and frames == ["  piece, line 2:  return piece(sizes)"] * MAX_FRAMES
+    assert first.startswith("RecursionError") and frames == ["  piece, line 2:  return piece(sizes)"]  # once
 
 
 def test_a_function_that_hides_one_of_pythons_and_calls_it_is_told_so():

@@ -191,6 +191,7 @@ def test_what_a_check_does_not_accept_is_not_what_the_students_code_raised():
         (tensor([[1, 2], [3, 9]]), tensor([[1, 2], [3, 4]]), "element [1, 1]: yours 9, torch's 4"),
         (tensor([math.nan, 1.0]), tensor([math.nan, 2.0]), "element [1]"),
         (None, [1], "None"),
+        (None, "ValueError", "yours None, torch's 'ValueError'"),
     ],
 )
 def test_the_first_difference_is_named(mine, theirs, words):

@@ -138,6 +138,15 @@ def test_pieces_that_are_not_written_need_no_note_and_a_wrong_one_does(graded, r
     assert verdicts[reshape].notes == [SECOND_CHANCE_NOTE] * (others == "one wrong")
 
 
+@pytest.mark.parametrize("lab", ["01b_reshape"])
+def test_a_wrong_piece_on_pieces_that_are_not_written_is_told_its_own_mistake(graded, released, solved, lab):
+    name = "aten.strided.reshape"
+    source = cell(solved, name).source
+    cell(released, name).source = source.replace("compute_stride(", "compute_strides(")
+    verdict = graded(released)[name]
+    assert source != cell(released, name).source and "compute_strides" in verdict.message and verdict.frames
+
+
 @pytest.mark.parametrize(
     ("lab", "exercise"),
     sweep(

@@ -25,6 +25,7 @@ def contiguous_strides(sizes):
         step *= size
     return tuple(reversed(strides))
 """
+WRONG_NAME = IMPORTS + WRONG.replace("strides(", "stride(")
 RIGHT = WRONG.replace("size\n    return", "max(size, 1)\n    return")
 
 
@@ -80,7 +81,9 @@ def test_an_error_names_the_lines_of_the_cell_and_none_of_the_tabs(page, shown):
     (text,) = error["traceback"]
     assert "return 1 / 0" in text and "tab.py" not in text
     assert (exit_error["ename"], syntax_error["ename"]) == ("SystemExit", "SyntaxError")
-    assert "ast.py" not in syntax_error["traceback"][0]
+    assert syntax_error["traceback"][0].startswith('  File "<third>", line 1\n')
+    assert not page.run("wrong name", WRONG_NAME)
+    assert "did you mean contiguous_strides?" in shown[-1]["evalue"] and "exercise.py" not in shown[-1]["traceback"][0]
     assert not page.run("fourth", "input('name? ')") and "write the value into the cell" in shown[-1]["evalue"]
     assert page.run("after", "1")
 
