@@ -86,6 +86,7 @@ RARE = 5  # disagreements, of which one that raises is an edge case
 INTEGER_BITS = 8 * np.dtype(int).itemsize  # of numpy's default integer, by the machine: it cannot be set
 CODING_ERRORS = {"TypeError", "AttributeError", "NameError"}
 _UNPACKS = re.compile("cannot unpack non-iterable|(?:not enough|too many) values to unpack")
+_NUMBERS = {bool, int, float}
 MAX_MARKED = 100  # differences between two results
 MOST_COUNTS, LARGEST_COUNT, LONGEST_NAME = 20, 1 << 53, 40  # of what is counted: numbers, and characters of a name
 
@@ -551,7 +552,11 @@ def _hint(check: Check, disagreement: Disagreement) -> str | None:
     if disagreement.raises and _safely(lambda mine: CODING_ERRORS & {*mine["error"]}, disagreement.mine, None):
         return None  # a rule of the contract does not explain it
     about = check.hint and partial(check.hint, disagreement.case, disagreement.mine)
-    return _safely(about, disagreement.theirs, None) if about else None
+    hint = _safely(about, disagreement.theirs, None) if about else None
+    types = {type(disagreement.mine), type(disagreement.theirs)}
+    if len(types) == 2 and types <= _NUMBERS and hint == _hint_of_case(check, disagreement):
+        return None  # a rule about the case does not explain a number of another type
+    return hint
 
 
 def _hint_of_case(check: Check, disagreement: Disagreement) -> str | None:

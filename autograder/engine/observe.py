@@ -163,14 +163,10 @@ def with_raised(result: Tree, raised: Tree = None) -> Tree:
 
 
 def with_returned(result: Tree, returned: str = "") -> Tree:
-    """The observation of an error of the program itself, with what the student's function has returned before. It is only shown,
-    never compared."""
-    return result | {"returned": returned} if returned and has_error_of_program(result) else result
-
-
-def has_error_of_program(observed: Tree) -> bool:
-    """Whether an observation is an error that did not leave a function of the student, and is no verdict of the check itself."""
-    return is_error(observed) and not {Apart.__name__, "AssertionError"} & {observed["type"]}
+    """The observation of an error of the program itself, which left no function of the student's, with what such a function has
+    returned before. It is only shown, never compared. An assertion, and an error of the framework's own, says what is wrong."""
+    is_plain = is_error(result) and result["type"] == result["error"][0] != "AssertionError"
+    return result | {"returned": returned} if returned and is_plain else result
 
 
 def kind_of_value(value: Any) -> str:

@@ -46,6 +46,10 @@ def _large_loops(draw, st):
     hint=first_of(
         when(lambda case: math.prod(case["sizes"]) >= 2**31, "the number of elements counts too, wherever they are in memory"),
         when(
+            lambda case: math.prod(case["sizes"]) == 2**31 - 1,
+            "the largest 32-bit integer is 2 ** 31 - 1, and so many elements are allowed",
+        ),
+        when(
             lambda case: [0 <= reach_of(case["sizes"], of) - 2**31 <= 1 for of in case["operand_strides"]] == [True],
             "the largest 32-bit integer is 2 ** 31 - 1, and one more than the distance must not be above it",
         ),

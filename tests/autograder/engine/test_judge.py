@@ -80,6 +80,13 @@ def test_where_the_program_fails_on_a_result_the_verdict_says_what_was_returned(
     assert verdict.hint.startswith("the program takes several values from the result")
 
 
+def test_a_hint_about_a_case_does_not_explain_a_number_of_another_type(judge, plugged):
+    name = "aten.native.cuda.loops.can_use_32bit_indexing"
+    fill(function_of(name), lambda sizes, strides: 1)
+    verdict = judge.verdict(name, answer)
+    assert (verdict.message, verdict.hint) == ("yours is an int, torch's is a bool", "")
+
+
 def test_what_a_check_does_not_accept_is_said_once(judge, plugged):
     name = "c10.dispatch.keys_in"
     fill(function_of(name), lambda key_set: {*()})
