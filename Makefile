@@ -33,6 +33,7 @@ ifdef GPU
 else
 	@sh system.sh chromium
 	@$(BIN)/python docs/programs/browser/parts.py || true  # without them, tests of the pages that run Python are skipped
+	@$(BIN)/python tests/rewriting.py || true  # otherwise each worker does it
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/python -m pytest -n 3 --durations 10 $(if $(BUDGET),--budget $(BUDGET))
