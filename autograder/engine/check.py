@@ -172,33 +172,31 @@ def _plain(function: ast.expr, *arguments: ast.expr) -> str:
 def _uses_torch(oracle: Callable) -> bool:
     """Whether an oracle uses its first parameter, which is torch, or imports torch, itself or in the helpers that it names."""
     first = next(iter(inspect.signature(inspect.unwrap(oracle)).parameters))
-    return first in _names_used(oracle) or _imports_torch(oracle, set())
+    return first in _names(oracle)[0] or _imports_torch(oracle, set())
 
 
 def _imports_torch(function: Callable, seen: set[Callable]) -> bool:
     seen.add(function)
-    if not _imported(function).isdisjoint({"torch", "torchgen", "torch_dumps"}):
+    used, imported = _names(function)
+    if not imported.isdisjoint({"torch", "torchgen", "torch_dumps"}):
         return True
     known = inspect.unwrap(function).__globals__
-    named = [inspect.unwrap(known[name]) for name in _names_used(function) if callable(known.get(name))]
+    named = [inspect.unwrap(known[name]) for name in used if callable(known.get(name))]
     helpers = [
         helper for helper in named if isinstance(helper, FunctionType) and helper.__module__.startswith(checks.__name__)
     ]
     return any(_imports_torch(helper, seen) for helper in helpers if helper not in seen)
 
 
-def _names_used(function: Callable) -> set[str]:
-    return {node.id for node in ast.walk(ast.parse(source(function))) if isinstance(node, ast.Name)}
-
-
-def _imported(function: Callable) -> set[str]:
-    """The first names of the modules that a function imports in its body, and the names that it imports from a package."""
-    statements = [
-        node for node in ast.walk(ast.parse(source(function))) if isinstance(node, ast.Import | ast.ImportFrom)
-    ]
+@cache  # oracles share helpers, and to find the text of a function takes long
+def _names(function: Callable) -> tuple[set[str], set[str]]:
+    """The names that a function uses, and what it imports in its body: the first names of modules, and names from a package."""
+    nodes = [*ast.walk(ast.parse(source(function)))]
+    statements = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
     names = [alias.name for statement in statements for alias in statement.names]
     modules = [module for statement in statements if (module := getattr(statement, "module", None))]
-    return {name.partition(".")[0] for name in [*modules, *names]}
+    used = {node.id for node in nodes if isinstance(node, ast.Name)}
+    return used, {name.partition(".")[0] for name in [*modules, *names]}
 
 
 def _has_tensor(case: Tree) -> bool:
