@@ -16,8 +16,10 @@ from typing import Any
 
 import bleach
 from bleach.css_sanitizer import ALLOWED_CSS_PROPERTIES, CSSSanitizer
+from jinja2 import BytecodeCache, Environment
+from jinja2.bccache import Bucket
 from markupsafe import Markup
-from nbconvert.exporters import HTMLExporter
+from nbconvert.exporters import HTMLExporter, TemplateExporter
 from nbconvert.filters import Highlight2HTML
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook, SubmittedAssignment
@@ -64,8 +66,35 @@ class Section:
     answer: Cell | None = None
 
 
+class _Templates(BytecodeCache):
+    """The compiled templates of this process, which has an exporter for each page."""
+
+    def __init__(self) -> None:
+        self.compiled: dict[str, bytes] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        if bucket.key in self.compiled:
+            bucket.bytecode_from_string(self.compiled[bucket.key])
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        self.compiled[bucket.key] = bucket.bytecode_to_string()
+
+
+_templates = _Templates()
+
+
 class FeedbackExporter(HTMLExporter):
     """nbgrader's exporter of feedback, whose template the course's configuration sets."""
+
+    def _create_environment(self) -> Environment:
+        environment = super()._create_environment()
+        environment.bytecode_cache = _templates
+        return environment
+
+    def from_notebook_node(self, nb: NotebookNode, resources: dict | None = None, **kw: Any) -> tuple[str, dict]:
+        """The page as the template writes it. nbconvert would parse it, for pictures without a text and for its own cells, and the
+        template has neither."""
+        return TemplateExporter.from_notebook_node(self, nb, resources, **kw)
 
 
 class FeedbackPage(GetGrades):

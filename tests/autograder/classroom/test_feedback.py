@@ -1,6 +1,7 @@
 """A student's page of feedback, as nbgrader writes it from a graded notebook and the gradebook."""
 
 import re
+from html import unescape
 from html.parser import HTMLParser
 
 import nbformat
@@ -228,7 +229,7 @@ def test_a_written_answer_that_was_not_attempted_is_one_line(feedback):
 def test_a_note_of_grading_is_in_the_list(feedback):
     page = feedback([Verdict("aten.strided.slice", "passed", 3, 3, notes=["on the reference's it passes"])])
     row = re.search(r"slice</a>.*?</tr>(.*?)</tr>", page.text, re.S)
-    assert "on the reference's it passes" in row[1]
+    assert "on the reference's it passes" in unescape(row[1])
 
 
 def test_a_notebook_that_nbgrader_graded_alone_gets_a_page(feedback):
