@@ -3,6 +3,8 @@
 import pytest
 from sweep import sweep
 
+from autograder.translation import languages
+
 
 @pytest.mark.sweep
 @pytest.mark.parametrize("width", sweep([1440, 390], keep=[390]))
@@ -141,4 +143,12 @@ def test_a_lab_that_does_not_run_in_a_browser_is_over_when_what_follows_it_has_b
     page.evaluate("localStorage['rushlight/03a_loops'] = JSON.stringify({ points: 2, of: 35 })")
     page.reload()
     assert go_on.inner_text() == "Go on with 03a"
+    page.evaluate("localStorage.clear()")
+
+
+def test_a_path_in_another_language_is_kept_with_the_addresses_of_its_pages(page, folder, problems):
+    page.goto(f"{folder.as_uri()}/{languages()[0]}/paths.html")
+    page.locator("button[data-choose]").first.click()
+    kept = page.evaluate("JSON.parse(localStorage['rushlight/path'])")
+    assert kept["page"] == "paths.html#compiler" and kept["labs"][0][1].startswith("phases/01_strided/reading")
     page.evaluate("localStorage.clear()")
