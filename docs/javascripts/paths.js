@@ -115,7 +115,7 @@ let afterOnPath; // what the path of the reader has after this page, or null. Th
 
   // How the path goes on: at a lab, or at a section of this page or of another one.
   function lineTo([text, address], { href, hash, pathname }, { title, page }) {
-    const said = !hash ? words("lab {}", text) : pathname === location.pathname ? text : `${readingOf(address)}: ${text}`;
+    const said = !hash ? words("the lab {}", text) : pathname === location.pathname ? text : `${readingOf(address)}: ${text}`;
     const [before, between, after] = words("For the path {0}: go on with {1}.").split(/\{\d\}/);
     return make("p", "of-path", before, linkTo(title, urlOf(page).href), between, linkTo(said, href), after);
   }
