@@ -153,3 +153,5 @@ for _name, _names in _MODULES.items():
     _module = sys.modules[f"rushlight.{_name}"] = ModuleType(f"rushlight.{_name}", f"Names of `torch.{_name}`.")
     _module.__dict__.update(own_functions(_module.__name__, _names))
     setattr(import_module(_parent), _last, _module)
+"""The names of each entry of `_MODULES` are in a module of their own, such as `jit.script` and `version.cuda`. `jit.script` and
+`jit.ignore` return the function that they get, because Python runs it."""

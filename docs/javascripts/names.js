@@ -21,7 +21,7 @@
   };
 
   // A name of an inner part of the framework comes after the names that programs use, and a private name and a variant last.
-  const INNER = /^(aten\.(?!strided|functional)|aot|autograd\.(derivatives|fused_pairs|graph)|c10|clinic|contribute|course|dynamo|inductor|on_torch|torchgen|_)/;
+  const INNER = /^(aten\.(?!strided|functional)|aot|autograd\.(derivatives|fused_pairs|graph)|c10|clinic|contribute|course|dynamo|inductor|nn\.modules\.state_dict|on_torch|torchgen|_)/;
   const LAST = 4;
 
   // A name with what the page says of it, and the headings of the file above.
@@ -51,13 +51,16 @@
   function ofAll() {
     const modules = [...document.querySelectorAll("article dt")].map((term) => {
       const link = term.querySelector("a"), module = link.textContent;
-      const names = (all[link.getAttribute("href")] ?? "").split(" ").filter(Boolean).map((known) => {
+      const listed = (all[link.getAttribute("href")] ?? "").split(" ").filter(Boolean);
+      const methods = new Set(listed.filter((known) => /^\w+\./.test(known)).map((known) => known.split(".").at(-1))); // a function of the same name is a part of one
+      const names = listed.map((known) => {
         const id = known.replace(/[!~]$/, ""), isPublic = known.endsWith("!"), form = known.endsWith("~"); // of `rushlight` itself; of a function that has an entry
         const name = id.replace(/^op_/, "").replace("-", "."), parts = name.split(".");
         const operator = id.startsWith("op_"), own = operator ? parts[0] : parts.at(-1);
         const last = /(^|\.)_(?!_)/.test(`${module}.${own}`) || (operator && (own.endsWith("_") || /[._]out$/.test(name)));
         const far = operator ? 0.4 : /^Tensor\./.test(name) ? 0.3 : /^Module\./.test(name) ? 0.35 : parts[1] ? 0.6 : /^(aten\.|distributed|masked|return_types|utils)/.test(module) ? 0.5 : 0.1;
-        const behind = last ? LAST : (INNER.test(module) && !isPublic ? 1.5 : 0) + (isPublic ? (operator ? 0.2 : 0) : far);
+        const helper = !operator && !parts[1] && !isPublic && methods.has(name);
+        const behind = last ? LAST : (helper ? 0.5 : 0) + (INNER.test(module) && !isPublic ? 1.5 : 0) + (isPublic ? (operator ? 0.2 : 0) : far);
         return { id, name, own, behind, isPublic, form, operator, method: operator || parts[1], within: `${module}.${operator ? "tensor." : ""}${name}`.toLowerCase().split(".") };
       });
       return { term, said: term.nextElementSibling, href: link.href, module, names };
@@ -82,7 +85,7 @@
       const known = near.length && Math.max(1, least(at)) >= least(near), called = before.length && !known;
       const fits = (known ? near : at).map((each) => [each, best(each) + (meant(each) ? 0 : each.behind) + (called && !each.method ? 0.7 : 0) + (top && !each.isPublic ? 0.6 : 0)]);
       const shown = new Set(fits.filter(([{ form }]) => !form).map(([{ own }]) => own));
-      const kinds = called && /(^|\.)[A-Z]\w+$/.test(owner) ? [...found(typed(owner))].filter(([, value]) => value < 1).map(([each, value]) => [each, value - 1]) : [];
+      const kinds = called && /(^|\.)[A-Z]\w+$/.test(owner) ? [...found(typed(owner))].filter(([, value]) => value < 1).map(([each]) => [each, 0]) : [];
       return new Map([...fits.filter(([{ form, own }]) => !form || !shown.has(own)), ...kinds]);
     }
 

@@ -99,8 +99,8 @@
   }
 
   // The section of the API for a question that is a name, as `torch.where` or `nn.Linear(2, 3)`: of several the one that programs use.
-  const INNER = /^api\/(aten\/(?!strided|functional)|aot|autograd\/(derivatives|fused_pairs|graph)|c10|contribute|dynamo|inductor|on_torch|torchgen|_)/;
-  const FAR = /^api\/(distributed|masked|utils)/; // whose names are called with their namespace
+  const INNER = /^api\/(aten\/(?!strided|functional|native\/(?:creation|random))|aot|autograd\/(derivatives|fused_pairs|graph)|c10|contribute|dynamo|inductor|on_torch|torchgen|_)/;
+  const FAR = /^api\/(cuda|distributed|masked|return_types|utils)/; // whose names are called with their namespace
   const ownName = (location) => location.replace(/.*#(op_)?/, (_, operator) => (operator ? "op_" : "")).replace(/^op_([^-]*).*/, "$1").split(".").at(-1);
   function entryOf(query) {
     const called = query.trim().replace(/\(.*$/s, ""), parts = called.split("."), name = parts.pop();

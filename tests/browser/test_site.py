@@ -596,6 +596,8 @@ def test_the_overview_of_the_api_finds_the_names_of_all_pages_and_enter_leads_to
         ("Tensor.add_", "operators", "add_.Tensor"),
         ("rl.contiguous_strides", "aten.strided", "contiguous_strides"),
         ("asstrided", "operators", "as_strided"),
+        ("torch.ops.aten.add", "operators", "add.Tensor"),
+        ("x.__add__", "operators", "Tensor.__add__"),
         ("add_", "operators", "add_.Tensor"),
     ],
 )

@@ -79,16 +79,17 @@ def test_the_front_matter_of_a_page_is_no_part_of_its_text(path):
 
 
 def test_search_reads_the_first_sentence_of_an_entry_of_the_api(hooks):
-    page = '<h1>rushlight.x</h1><p class="notes">Exercise.</p><p>First. More.</p><p>Second.</p><h2>f</h2><pre>def f()</pre>'
-    assert hooks["searching"].searched("api/x.md", page) == "<h1>rushlight.x</h1><p>First.</p><h2>f</h2>"
+    page = '<h1>rushlight.x</h1><p class="notes">Exercise.</p><p>First. More.</p><p>Second.</p><h2 id="f">f</h2><pre>def f()</pre>'
+    assert hooks["searching"].searched("api/x.md", page) == '<h1>rushlight.x</h1><p>First.</p><h2 id="f">f</h2>'
+    assert hooks["searching"].searched("api/x.md", page, {"f"}) == "<h1>rushlight.x</h1><p>First.</p>"
 
 
-def test_search_has_the_names_of_the_api_without_a_docstring(hooks):
+def test_search_has_the_further_names_of_an_entry_of_the_api(hooks):
     searching, file = hooks["searching"], SimpleNamespace(src_uri="api/nn/functional.md")
-    content = '<p><span id="relu"></span>Here, without a docstring:</p>'
+    content = '<p>Also <code>relu</code>. <span id="relu"></span></p>'
     page = SimpleNamespace(file=file, url="api/nn/functional.html", title="nn.functional", content=content, meta={})
     searching.declared.clear()
-    searching._on_page_context_hide({}, page=page)
+    searching._on_page_context_hide({}, page=page, config=SimpleNamespace(extra={}))
     assert [(entry["location"], entry["title"]) for entry in searching.declared.values()] == [
         ("api/nn/functional.html#relu", "relu")
     ]

@@ -243,6 +243,13 @@ def assigned(node: STATEMENT) -> list[str]:
     return [part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)]
 
 
+def without_file() -> list[str]:
+    """The names in the modules that no file has, as `jit.script`."""
+    modules = {path: vars(module) for path, module in sys.modules.items() if path.startswith("rushlight.")}
+    plain = {path[10:]: names for path, names in modules.items() if "__file__" not in names and "__path__" not in names}
+    return [f"{path}.{name}" for path, names in plain.items() for name in names if not name.startswith("_")]
+
+
 def aliases(module: Module, name: str) -> list[str]:
     """The other names that a function or a value of the module has in `rushlight` itself, as `float32` is `float`."""
     value = getattr(sys.modules.get(f"rushlight.{module.name}"), name, None)
@@ -473,6 +480,10 @@ def module_page(
             )
         if bare:
             written = [module.signature(definitions[name]) for name in bare]
+            names = [name for node in map(definitions.get, bare) if hasattr(node, "said") for name in without_file()]
+            parts += [
+                f"{definitions[name].said} {_places(names)}" for name in bare if hasattr(definitions[name], "said")
+            ]
             parts.append(f"Statements of the module that register names:\n\n{_python(chr(10).join(written))}")
     if sum(map(bool, map(_says, module.definitions().values()))) >= MANY:
         parts.insert(2, FILTER)
