@@ -466,13 +466,14 @@ def module_page(
             said = _says(definitions[name], name) or (kernel_sentence(kernels[full]) if full in kernels else "")
             if home(name) == full and name in overloads():
                 links = [f"[`{operator}`]({up}api/operators.md#{anchor(operator)})" for operator in overloads()[name]]
-                links += [
-                    f"[the kernel `{kernel}`]({up}{by_name[module].page}#{name})"
+                notes.append(f"The operator: {_series(links)}.")
+                links = [
+                    f"[`{kernel}`]({up}{by_name[place].page}#{name})"
                     for kernel in kernels
-                    for module, _, function in [kernel.rpartition(".")]
-                    if function == name and kernel != full and module in by_name
+                    for place, _, function in [kernel.rpartition(".")]
+                    if function == name and kernel != full and place in by_name
                 ]
-                notes.append(f"In `ops.aten` {_series(links)}.")
+                notes += [f"Its kernel: {_series(links)}."] if links else []
             parts.append(
                 _entry(
                     definitions[name], module, notes, 3 if title else 2, said, answer=full in exercises, known_as=name
