@@ -651,7 +651,7 @@ def _text(text: str, label: str = "Output") -> str:
     printed = html.escape(strip_ansi(text).strip("\n"))
     printed = PROSE.sub(lambda prose: f'<span class="prose">{prose[0].replace(chr(10), " ")}</span>', printed)
     lines = printed.split("\n")
-    is_wide = any(len(html.unescape(line)) > 2 * PHONE and GAP.search(line) for line in lines)
+    is_wide = any(len(html.unescape(line)) > 2 * PHONE and len(GAP.findall(line)) > 1 for line in lines)
     printed = "\n".join(line if is_wide and GAP.search(line) else _line(line) for line in lines)
     return _box(f'<pre tabindex="0">{printed}</pre>', label == "Error")
 
