@@ -160,6 +160,8 @@ def _python(file: BinaryIO, keywords: Collection[str], tags: Any, options: Any) 
         elif isinstance(node, ast.keyword) and node.arg in ARGUMENTS:
             found = _constants(node.value, defined if node.arg in ("hint", "refuses") else None)
             yield from ((node.value.lineno, None, text, []) for text in found if len(text.split()) >= WORDS)
+        elif isinstance(node, ast.Assert) and node.msg and not keywords:  # of a check, which a verdict quotes
+            yield from ((node.lineno, None, text, []) for text in _constants(node.msg))
 
 
 def _title(file: BinaryIO, keywords: Collection[str], tags: Any, options: Any) -> Iterator[tuple]:
