@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import marshal
 import mmap
 import platform
 import re
@@ -16,12 +17,13 @@ import pytest
 from sweep import sweep
 
 from autograder.engine import sandbox, seccomp
-from autograder.engine.edition import edition, without_bodies
+from autograder.engine.edition import _compiled, edition, without_bodies
 from autograder.engine.limits import Allowance
 from autograder.engine.observe import SubjectDied, SubjectTimedOut
 from autograder.engine.run import Session
 from autograder.engine.sandbox import Sandbox, _in_use
 from autograder.model import Course, Lab
+from rushlight.aten import strided
 from rushlight.inductor import triton_heuristics
 
 LAB = "01a_views"
@@ -235,6 +237,17 @@ def test_an_edition_keeps_signatures_and_docstrings():
     )
     with pytest.raises(LookupError):
         without_bodies(source, ["h"])
+
+
+def test_the_bytecode_of_an_edition_is_that_of_its_text_also_if_python_has_compiled_the_file_before():
+    name = "rushlight/aten/strided.py"
+    text = Path(strided.__file__).read_text(encoding="utf-8")
+    for each in (text, text.replace("return", "pass; return")):
+        code = marshal.loads(_compiled(name, each)[16:])
+        assert code == compile(each, name, "exec", dont_inherit=True)
+        assert (
+            code.co_filename == name == next(inner for inner in code.co_consts if hasattr(inner, "co_code")).co_filename
+        )
 
 
 def test_the_subject_runs_the_kernels_that_the_judge_runs(isolated, monkeypatch):
