@@ -91,7 +91,9 @@ class FeedbackExporter(HTMLExporter):
         environment.bytecode_cache = _templates
         return environment
 
-    def from_notebook_node(self, nb: NotebookNode, resources: dict | None = None, **kw: Any) -> tuple[str, dict]:
+    def from_notebook_node(  # type: ignore[override]  # as nbconvert's own
+        self, nb: NotebookNode, resources: dict | None = None, **kw: Any
+    ) -> tuple[str, dict]:
         """The page as the template writes it. nbconvert would parse it, for pictures without a text and for its own cells, and the
         template has neither."""
         return TemplateExporter.from_notebook_node(self, nb, resources, **kw)
