@@ -19,7 +19,7 @@ from mkdocs.structure.pages import Page
 
 from autograder import paths
 from autograder.author.build import effort_of
-from autograder.model import Course
+from autograder.model import Course, Lab
 from docs.programs.hooks.languages import plain, words
 from docs.programs.hooks.tab import LACKED, RANKS, is_on_torch
 
@@ -52,7 +52,7 @@ def compared(markdown: str) -> str:
 
 def runs_here(number: str) -> str:
     """How much of a lab runs in a browser: all but some checks, a part, or nothing."""
-    lab = Course().find_lab(number)
+    lab = lab_of(number)
     if lab.name[:2] == RANKS or is_on_torch(lab.name):
         return NOTHING
     lacked = sum(points for check, points in lab.points.items() if check in LACKED)
@@ -101,7 +101,7 @@ def table(path: str, config: MkDocsConfig) -> str:
     heads = (words("lab"), words("read before"), words("time"))
     lines = [f"| {' | '.join(heads)} |", "|---|---|---|"]
     for number, sections in paths.sections_of(path).items():
-        lab = labs[Course().find_lab(number).name]
+        lab = labs[lab_of(number).name]
         said = []
         for phase in dict.fromkeys(section.phase for section in sections):
             own = [section for section in sections if section.phase == phase]
@@ -110,7 +110,7 @@ def table(path: str, config: MkDocsConfig) -> str:
                 for section in own
             )
             said.append(f"**{phase[:2]}** {' · '.join(links)}")
-        needs = paths.needs_of(Course().find_lab(number))
+        needs = paths.needs_of(lab_of(number))
         after = words("with the ideas of {}").format(", ".join(needs)) if needs else ""
         said = said or [words("nothing more")]
         title = f"[{number} {lab.subject}]({lab.page})" + f"<br><small>{after}</small>" * bool(after)
@@ -130,7 +130,12 @@ def minutes(number: str, sections: list[paths.Section]) -> float:
 
 @cache
 def core(number: str) -> float:
-    return effort_of(Course().find_lab(number)).minutes[False]
+    return effort_of(lab_of(number)).minutes[False]
+
+
+@cache
+def lab_of(number: str) -> Lab:
+    return Course().find_lab(number)
 
 
 def spoken(time: float) -> str:

@@ -69,6 +69,8 @@ def test_every_exercise_of_a_lab_has_two_hints_and_its_effort(lab):
 @pytest.mark.parametrize("lab", lab_names())
 def test_a_lab_is_one_sitting_of_twenty_to_forty_points(lab):
     effort = build.effort_of(Lab(lab))
+    first = "".join(Lab(lab).released["cells"][0]["source"])
+    assert first.endswith(effort.in_words())  # which the builder adds up from the cells
     assert 80 <= effort.minutes[False] <= 135 and sum(effort.minutes) <= 185
     assert 20 <= sum(effort.points) <= 40
 
