@@ -160,15 +160,13 @@ class Module:
         below their assignment, the classes that are rows of a table, and those whose names are computed. Of two with one name the
         last counts."""
         private, nodes = self.name.rpartition(".")[2].startswith("_"), {}
-        makers = {node.name for node in self.tree.body if isinstance(node, ast.FunctionDef)}
         for node, below in pairwise(self.tree.body):
             if isinstance(node, STATEMENT) and isinstance(getattr(getattr(below, "value", None), "value", None), str):
                 node.said = cleandoc(below.value.value)  # an attribute's docstring
         for node in self.tree.body:
             if isinstance(node, STATEMENT):
-                calls = [part.func.id for part in ast.walk(node) if isinstance(getattr(part, "func", None), ast.Name)]
                 names = assigned(node)
-                if makers & {*calls} or hasattr(node, "said"):
+                if node in self.making or hasattr(node, "said"):
                     rows = [] if names else row_names(node, self.computed) or [f"_{node.lineno}"]
                     nodes |= {name: node for name in [*rows, *names] if rows or not name.startswith("_")}
                 nodes |= {name: node for name in names if f"{self.name}.{name}" in kernels}
@@ -191,6 +189,19 @@ class Module:
             name: kind
             for name, kind in kinds.items()
             if name not in known and kind.__module__ == f"rushlight.{self.name}" and kind.__name__ == name
+        }
+
+    @cached_property
+    def making(self) -> set[ast.stmt]:
+        """The statements that call one of the module's own functions."""
+        makers = {node.name for node in self.tree.body if isinstance(node, ast.FunctionDef)}
+        return {
+            node
+            for node in self.tree.body
+            if isinstance(node, STATEMENT)
+            and any(
+                isinstance(getattr(part, "func", None), ast.Name) and part.func.id in makers for part in ast.walk(node)
+            )
         }
 
     def sections(self, kernels: Collection[str]) -> list[tuple[str, dict[str, DEFINITION]]]:
