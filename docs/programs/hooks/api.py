@@ -266,7 +266,11 @@ def aliases(module: Module, name: str) -> list[str]:
     value = getattr(sys.modules.get(f"rushlight.{module.name}"), name, None)
     if isinstance(value, type) or not getattr(value, "__module__", "").startswith("rushlight."):
         return []
-    return [other for other, known in vars(rushlight).items() if known is value and other != name and other[0] != "_"]
+    others = [other for other, known in vars(rushlight).items() if known is value and other != name and other[0] != "_"]
+    own = [other for other in others if other in module.definitions()]
+    if own and vars(rushlight).get(name) is not value:  # another name of the module is the usual one
+        return []
+    return [other for other in others if other not in own]
 
 
 def row_names(node: ast.AST, computed: Collection[str] = ()) -> list[str]:
