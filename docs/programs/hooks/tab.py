@@ -144,7 +144,7 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
         files.append(File.generated(config, f"{PLACE}/pyodide/{name}", abs_src_path=str(place / name)))
     for path in place.glob("codemirror/*.js"):
         files.append(File.generated(config, f"{PLACE}/codemirror/{path.name}", abs_src_path=str(path)))
-    archives = _archives(place)
+    archives = _archives(place, Path(config.site_dir).parent / PLACE)
     config.extra["bytes"] = sum(map(len, archives.values())) + (place / f"{parts.WASM}.zlib").stat().st_size
     archives |= {code: packing.archive(_read(_of_language(code))) for code in translation.languages()}
     config.extra["version"] = hashlib.sha256(b"".join(archives.values())).hexdigest()[:16]
@@ -155,8 +155,12 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
     files.append(File.generated(config, f"{PLACE}/{GPT.name}", abs_src_path=str(GPT)))
 
 
-def _archives(place: Path) -> dict[str, bytes]:
-    """What each page loads, by name: the standard library, numpy, and the course."""
+def _archives(place: Path, above: Path) -> dict[str, bytes]:
+    """What each page loads, by name: the standard library, numpy, and the course. A site in another language takes them from the
+    site above it."""
+    made = {name: above / f"{name}.zlib" for name in ("stdlib", "numpy", "course")}
+    if LANGUAGE and all(path.exists() for path in made.values()):
+        return {name: path.read_bytes() for name, path in made.items()}
     [wheel] = place.glob("numpy-*.whl")
     numpy, course = packing.numpy(wheel), _read(_course())
     stdlib = packing.unzipped(place / "python_stdlib.zip", packing.STDLIB)
