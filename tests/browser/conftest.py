@@ -21,7 +21,7 @@ DESK = {"width": 1440, "height": 900}
 # The pages of the site that `make test` builds, of more than 200, besides those of the figures. A link to another is in order.
 PAGES = """index students glossary map figures paths placement review talk releasing
 api/index api/operators api/aten/strided api/course/breaks
-phases/01_strided/reading phases/01_strided/reading_01a phases/01_strided/01a_views
+phases/01_strided/reading phases/01_strided/reading_01a phases/01_strided/reading_01b phases/01_strided/01a_views
 phases/10_quantization/reading phases/10_quantization/reading_10b phases/10_quantization/reading_10c"""
 LEFT_OUT = ["/*.md", "/api/**", "/phases/**/*.md", *(f"!/{page}.md" for page in PAGES.split())]
 
