@@ -502,9 +502,9 @@ def test_every_name_after_in_the_lab_is_a_link_to_the_section_that_builds_it(hoo
 
 
 def test_the_sentence_at_the_end_of_a_reading_leads_to_its_labs(hooks):
-    (phase,) = (phase for phase in hooks["notebooks"].phases(ROOT) if phase.name == "01_strided")
-    page = hooks["notebooks"]._ways("# Reading\n\n- a line\n\nNow go to the labs.\n", phase, [], [phase])
-    assert page.endswith("\n\nNow go to the labs: [01a](01a_views.md), [01b](01b_reshape.md).\n")
+    (phase,) = (phase for phase in hooks["notebooks"].phases(ROOT) if phase.name == "00_trace")
+    page = hooks["notebooks"]._ways("# Reading\n\n- a line\n\nNow go to the lab.\n", phase, [], [phase])
+    assert page.endswith("\n\nNow go to the lab: [00](00_trace.md).\n")
     assert hooks["notebooks"]._ways("# Reading\n\n- a line\n", phase, [], [phase]).endswith("- a line\n")
 
 
