@@ -49,6 +49,7 @@
   ];
   const once = (f, known = new Map()) => (word) => known.get(word) ?? (known.set(word, f(word)), known.get(word));
   const names = new Set(); // of one word, that a section has
+  const chapters = new Set(); // those of whole readings
   const stemmed = new Set(); // the stems of all words
   const having = new Map(); // for a stem, the questions that have it
   const own = new Map(); // for a section, its questions
@@ -92,7 +93,7 @@
         const question = { location, stems: new Set(stems(each)) };
         own.has(location) ? own.get(location).push(question) : own.set(location, [question]);
         for (const each of question.stems) having.has(each) ? having.get(each).push(question) : having.set(each, [question]);
-        if (/^\S+$/.test(each)) names.add(each.toLowerCase());
+        if (/^\S+$/.test(each)) (BEGINNING.test(location) ? chapters : names).add(each.toLowerCase());
         questions++;
       }
     }
@@ -120,6 +121,7 @@
     };
     const [best] = at.map((location) => [distant(location), location]).sort(([one], [other]) => one - other);
     const word = /^[a-z]+$/.test(query.trim()); // which may be meant as a word
+    if (chapters.has(called.toLowerCase())) return null;
     const namespace = /\(/.test(query) || (best && method(best[1])) || before.every((part) => [...sections.keys()].some((location) => location.startsWith("api/") && location.includes(`/${part}`)));
     return best && namespace && (!word || (best[0] < 0.5 && !/#.*\./.test(best[1]) && !names.has(name))) ? best[1] : null;
   }
@@ -197,7 +199,9 @@
   const SHOWN = [8, 20]; // pages that are shown, at least and at most: the others if they answer a part of the question as large as
   const LEAST = 0.03; // of what the first one answers
   const DEFINED = /^\W*(what(['’]?s| is| are| does)|meaning of|(?=.* meaning$)|qué (es|son|significa)|que (es|son|significa)|significado de)\b/i; // a definition is asked for
-  const KINDS = [[/^phases\/.*\/reading/, 1.4], [/^students/, 1.6], [/^phases/, 0.8], [/^(anywhere|map|instructors|gpu|lms)/, 1], [/^figures/, 0.5], [/^(api|index|why)/, 0.25]];
+  const BROAD = /^\W*(how (does|do|is|are|can) .*\bwork|how .* works|what (does|do) .* do\b|explain |cómo funcionan? |qué hacen? |para qué sirven? |explica)/i; // a whole reading answers
+  const BEGINNING = /^phases\/[^#]*\/reading(_\d\d\w)?\.html(#part-|$)/; // of a reading or of a part
+  const KINDS = [[/^phases\/.*\/reading_for/, 1.1], [/^phases\/.*\/reading/, 1.4], [/^students/, 1.6], [/^phases/, 0.8], [/^(anywhere|map|instructors|gpu|lms)/, 1], [/^figures/, 0.5], [/^(api|index|why)/, 0.25]];
   const rarity = (each) => Math.sqrt(Math.log(1 + questions / (having.get(each)?.length ?? 0.5)));
   const sum = (all) => [...all].reduce((total, each) => total + rarity(each), 0);
   const length = (all) => Math.hypot(...[...all].map(rarity));
@@ -226,7 +230,7 @@
   function ranked(items) {
     const wanted = new Set(content.map(stem).filter((each) => stemmed.has(each)));
     if (!wanted.size) return;
-    const [alikeness, together] = likeness(wanted), whole = sum(wanted), defined = DEFINED.test(query) || wanted.size === 1;
+    const [alikeness, together] = likeness(wanted), whole = sum(wanted), broad = BROAD.test(query), defined = DEFINED.test(query) || wanted.size === 1;
     const read = (location) => {
       const section = sections.get(location), { text, english, asked = [] } = section;
       readOf.set(location, { titled: new Set(stems(heading(section))), all: split([plain(text), ...asked, english?.[1] ?? ""].join(" ")).map(stem) });
@@ -238,7 +242,8 @@
       const often = (n) => n / (n + 0.5 + (0.4 * all.length) / LONG);
       const has = [...wanted].filter((each) => titled.has(each) || count.has(each));
       const found = has.reduce((total, each) => total + rarity(each) * (often(count.get(each) ?? 0) + titled.has(each)), 0) / whole;
-      const kind = location.startsWith("glossary") && defined ? 1.8 : (KINDS.find(([page]) => page.test(location))?.[1] ?? 0.7);
+      const term = location.startsWith("glossary") && (defined || like > 0.999) && (broad ? 1.2 : 1.8);
+      const kind = term || (broad && BEGINNING.test(location) ? 2 : KINDS.find(([page]) => page.test(location))?.[1] ?? 0.7);
       return (found * (sum(has) / whole) ** 2 + 2 * like ** 3 + (together.get(location) ?? 0)) * kind * (sections.get(location).english ? 0.6 : 1);
     };
     items.push(...items.splice(MOST).filter((group) => group.some(({ location }) => alikeness.get(location) >= NEAR)));
