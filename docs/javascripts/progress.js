@@ -46,7 +46,7 @@
       link.querySelector(".kept:not(.section)")?.remove();
       if (text) (link.querySelector(".md-ellipsis") ?? link).append(ticked(text, title));
     }
-    const { href, title, lab, exercise } = stored("last"); // an earlier version kept a title
+    const { href, title, lab, exercise } = stored("last"); // a reading has a title
     const place = document.querySelector("[data-continue]");
     if (place && href) {
       const said = lab ? (exercise ? words("lab {0}, exercise {1}", lab, exercise) : words("lab {}", lab)) : title;
@@ -96,9 +96,10 @@
       const done = [...seconds.keys()].filter((id) => !read.has(id) && seconds.get(id) >= enough(id) && isSeen(id));
       if (!done.length) return;
       for (const id of done) read.add(id), tick(id);
-      const whole = [...unseen.keys()].every((id) => read.has(id));
+      const next = [...unseen.keys()].find((id) => !read.has(id)), title = document.title.replace(/ - \w+$/, "");
       try {
-        localStorage.setItem(`rushlight/${key}`, JSON.stringify({ sections: [...read], whole, at: Date.now() }));
+        localStorage.setItem(`rushlight/${key}`, JSON.stringify({ sections: [...read], whole: !next, at: Date.now() }));
+        if (next) localStorage.setItem("rushlight/last", JSON.stringify({ href: new URL(`#${next}`, location.href).href, title }));
       } catch {
         return; // the browser keeps nothing
       }

@@ -71,26 +71,29 @@ def test_a_disagreement_comes_back_as_the_smallest_case(judge, strides, monkeypa
     ("answered", "said"),
     [(lambda: 7, "a value of type int"), (lambda: None, "None"), (lambda: (1, 2, 3), "a tuple of length 3")],
 )
-def test_where_the_program_fails_on_a_result_the_verdict_says_what_was_returned(judge, plugged, answered, said):
+def test_where_the_program_fails_on_a_result_the_verdict_says_what_was_returned(judge, answered, said):
     name = "c10.dispatch.compute_table_entry"
     fill(function_of(name), lambda kernels, fallbacks, key: answered())
     verdict = judge.verdict(name, answer)
+    unplug(function_of(name))
     assert verdict.message == f"after yours has returned {said}, the program cannot go on"
     assert "values to unpack" in verdict.mine or "cannot unpack" in verdict.mine
     assert verdict.hint.startswith("the program takes several values from the result")
 
 
-def test_a_hint_about_a_case_does_not_explain_a_number_of_another_type(judge, plugged):
+def test_a_hint_about_a_case_does_not_explain_a_number_of_another_type(judge):
     name = "aten.native.cuda.loops.can_use_32bit_indexing"
     fill(function_of(name), lambda sizes, strides: 1)
     verdict = judge.verdict(name, answer)
+    unplug(function_of(name))
     assert (verdict.message, verdict.hint) == ("yours is an int, torch's is a bool", "")
 
 
-def test_what_a_check_does_not_accept_is_said_once(judge, plugged):
+def test_what_a_check_does_not_accept_is_said_once(judge):
     name = "c10.dispatch.keys_in"
     fill(function_of(name), lambda key_set: {*()})
     verdict = judge.verdict(name, answer)
+    unplug(function_of(name))
     reason = verdict.message.removeprefix("the check does not accept what yours returned: ")
     assert reason != verdict.message and str(verdict).count(reason) == 1 and card(verdict).count(reason) == 1
 
@@ -875,7 +878,7 @@ def test_a_wrong_prediction_is_not_told_torchs_answer(judge):
         "your first entry is right, your entry 2 is wrong": ["AutocastCUDA", "CUDA"],
         "your 2 entries are right, but others are missing": right[:2],
         "entries are missing: yours has none": [],
-        "yours raises TypeError": 3,
+        "after yours has returned a value of type int": 3,
         "yours raises KeyError": None,
     }
     for words, answer_of_mine in answers.items():
