@@ -36,6 +36,8 @@ def test_a_section_is_read_when_it_was_in_sight_for_some_of_its_minutes_and_not_
     page.goto(below)
     count = len(read["sections"])
     assert page.locator(".card .kept").text_content() == f"✓ {count}"
+    link = page.locator("[data-continue] a")
+    assert link.inner_text() == "Part 01a: views" and f"{READING}#" in link.get_attribute("href")
     page.goto(f"{below}map.html")
     assert page.get_by_title(f"{count} sections read").first.is_visible()
     page.goto(below + READING)
