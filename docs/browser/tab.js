@@ -1,9 +1,9 @@
 // The cells of a page as editors with Run and Check, over one Python in a worker (worker.js).
 //
 // The page has its cells as blocks with `data-cell`, and a script of JSON, `#tab`, with what a block does not say: {base, lab, number,
-// notebook, points, bytes, before, cells: {id: {kind, binds, prints, check, points}}}. `bytes` is what is loaded at the first press, and `before` is
+// notebook, points, here, bytes, before, cells: {id: {kind, binds, prints, check, points}}}. `here` are those of the `points` that the page can give, `bytes` is what is loaded at the first press, and `before` is
 // run first in each Python. `after` is the next lab. A reading has exercises of labs, whose answers are those of the labs' own pages: such
-// a cell names its `lab`, and `labs` has for each {imports, number, notebook, points, of}. `next` is the cell of a lab that takes over the
+// a cell names its `lab`, and `labs` has for each {imports, number, notebook, points, of, here}. `next` is the cell of a lab that takes over the
 // answer of a page with one exercise, home. The kinds are exercise, check, plain, drawing, written (an answer in words), and torch, which
 // does not run here: a part of it may, for the cells below. Nothing is loaded before the first press. Answers stay in this browser's
 // storage, by lab.
@@ -78,7 +78,7 @@ class Kept {
   replaced = {}; // by cell, the reader's text before it was started again
   ended = undefined; // of a lab all of whose checks here passed once: see end.js
 
-  // `points` gives {points, of}, for the links to a lab.
+  // `points` gives {points, of, here}, for the links to a lab.
   constructor(key, points) {
     Object.assign(this, { key: `rushlight/${key}`, counted: points });
     this.read();
@@ -119,13 +119,13 @@ class Kept {
   }
 }
 
-const kept = new Kept(page.key ?? page.lab, () => page.notebook && { points: earned(), of: page.points });
+const kept = new Kept(page.key ?? page.lab, () => page.notebook && { points: earned(), of: page.points, here: page.here });
 const ofLabs = Object.fromEntries(Object.entries(page.labs ?? {}).map(([lab, about]) => [lab, new Kept(lab, () => pointsOf(lab, about))]));
 
 // The points of a lab some of whose cells are on this page.
-function pointsOf(lab, { points, of }) {
+function pointsOf(lab, { points, of, here }) {
   const found = passedIn(ofLabs[lab]).filter((check) => check in points);
-  return { points: found.reduce((sum, check) => sum + points[check], 0), of };
+  return { points: found.reduce((sum, check) => sum + points[check], 0), of, here };
 }
 
 // The checks that hold, or would if the check `given` passed.
@@ -514,7 +514,7 @@ class Cell {
   }
 }
 
-const lacked = ({ lacks }) => words("This check does not run in the page: {}.", lacks);
+const lacked = ({ lacks }) => words("Checked in an installed course, not in this page: {}.", lacks);
 
 // Whether another check of the same exercise, above, says already why it does not run here.
 const saysAbove = (cell) => cells.slice(0, cells.indexOf(cell)).some(({ of, lacks }) => of && of === cell.of && lacks === cell.lacks);
@@ -665,7 +665,7 @@ function carryOver(check, text) {
     const there = { answers: {}, passed: {}, ...JSON.parse(localStorage.getItem(`rushlight/${lab}`) ?? "{}") };
     if (cell in there.answers) return;
     there.answers[cell] = there.passed[check] = answer;
-    Object.assign(there, { points: page.next.points, of: page.next.of });
+    Object.assign(there, { points: page.next.points, of: page.next.of, here: page.next.here });
     localStorage.setItem(`rushlight/${lab}`, JSON.stringify(there));
     const last = { href: new URL(page.next.link, location.href).href, lab: page.next.number, exercise: page.next.exercise };
     if (!localStorage.getItem("rushlight/last")) localStorage.setItem("rushlight/last", JSON.stringify(last));
@@ -737,7 +737,8 @@ const bar = {
         make("button", { text: words("Delete"), type: "button", click: forget, title: words("Delete your answers in this browser") }),
       ];
       this.finish = make("a", { href: "#finished", text: words("Finished"), hidden: true });
-      this.tally.after(" ", this.finish);
+      const here = page.here < page.points && make("small", { text: words("up to {} in this page", page.here) });
+      this.tally.after(" ", here || "", " ", this.finish);
       this.element.append(make("div", { class: "buttons" }, ...buttons, file));
     }
     const place = document.querySelector("[data-tab-bar]");

@@ -224,7 +224,8 @@
   const said = make("span", { role: "status" });
   const begun = make("span");
   const continued = make("b", { "aria-live": "polite" });
-  const text = make("p", { class: "text" }, begun, continued);
+  const earlier = make("small", { text: words("An earlier conversation, until yours begins:"), hidden: true });
+  const text = make("p", { class: "text" }, earlier, begun, continued);
   const boxes = make("div", { class: "boxes", role: "group", "aria-label": words("Tokens") });
   const panels = make("div", { class: "panels" });
 
@@ -235,9 +236,11 @@
   }
 
   function show() {
-    degree.textContent = heat.valueAsNumber ? heat.value : words("0: always the best token");
+    degree.textContent = heat.valueAsNumber ? fixed(heat.valueAsNumber, 1) : words("0: always the best token");
     for (const each of [complete, one]) each.setAttribute("aria-disabled", state.busy);
     end.hidden = !state.busy;
+    earlier.hidden = !(state.busy && !state.live && state.begun);
+    for (const each of [text, boxes, panels]) each.classList.toggle("earlier", !earlier.hidden);
     again.hidden = state.busy || !state.live;
     const tokens = state.steps.map(({ token }) => token).filter((token) => token.text !== "\n");
     if (begun.textContent !== state.text) begun.textContent = state.text;
@@ -278,10 +281,10 @@
 
   function nextPanel({ token, top, lines }) {
     const rows = top.map((each) => {
-      const percent = `${(100 * each.probability).toFixed(1)} %`;
+      const percent = `${fixed(100 * each.probability, 1)} %`;
       const shown = make("td", { class: "bar" }, make("i", { style: `width: ${100 * each.probability}%` }), percent);
       const name = make("th", { scope: "row" }, make("code", { text: named(each) }), each.id === token.id ? " ✓" : "");
-      return make("tr", { class: each.id === token.id && "chosen" }, name, shown, make("td", { text: each.logit.toFixed(2) }));
+      return make("tr", { class: each.id === token.id && "chosen" }, name, shown, make("td", { text: fixed(each.logit, 2) }));
     });
     const head = make("tr", {}, ...[words("token"), words("probability"), "logit"].map((text) => make("th", { text, scope: "col" })));
     const table = make("table", { class: "top" }, make("thead", {}, head), make("tbody", {}, ...rows));
@@ -319,14 +322,14 @@
     const place = (row, column) => {
       at = [Math.max(0, Math.min(rows.length - 1, row)), Math.max(0, Math.min(count - 1, column))];
       const { row: values, name } = rows[at[0]];
-      const percent = (100 * values[at[1]]).toFixed(1);
+      const percent = fixed(100 * values[at[1]], 1);
       out.textContent = words("{0} gives {1} % of its weight to “{2}”, position {3}", name, percent, names[at[1]].trim() || " ", at[1]);
       table.querySelector(".at")?.classList.remove("at");
       table.tBodies[0].rows[at[0]].cells[at[1] + 1].classList.add("at");
       return at;
     };
     const cells = ({ row, name }) =>
-      make("tr", {}, make("th", { scope: "row", text: name }), ...row.map((value) => make("td", { style: `--w: ${value}`, text: value.toFixed(2) })));
+      make("tr", {}, make("th", { scope: "row", text: name }), ...row.map((value) => make("td", { style: `--w: ${value}`, text: fixed(value, 2) })));
     const columns = names.map((text, i) => make("th", { scope: "col", title: words("position {}", i) }, make("span", { text })));
     const table = make(
       "table",
@@ -361,10 +364,17 @@
   const when = chooser("talk-when", ({ times }) => Object.entries(times).map(([tense, time]) => [tense, time]));
   const who = chooser("talk-who", (form) => form.who.map((pronoun, person) => [person, pronoun]));
 
+  // Choose in a language what corresponds to the choice in the other one, or else `usual`: Spanish has no progressive.
+  function speak(select, code, usual) {
+    if (select.value.startsWith(code)) return;
+    select.value = `${code} ${select.value.split(" ")[1]}`;
+    select.value ||= `${code} ${usual}`;
+  }
+
   function pick(changed) {
     const [code] = (changed === verb ? when.value || who.value || "0" : changed.value || "0").split(" ");
-    if (!when.value.startsWith(code)) when.value = `${code} present`; // both are of the language that was chosen last
-    if (!who.value.startsWith(code)) who.value = `${code} 2`;
+    speak(when, code, "present"); // both are of the language that was chosen last
+    speak(who, code, "2");
     const person = who.value.split(" ")[1], form = page.forms[code], time = when.value.split(" ")[1];
     const helper = code === "0" ? { future: " will", progressive: ` ${page.be[person]}` }[time] ?? "" : "";
     field.value = `(${verb.value.trim()}) ${form.times[time]} ${form.who[person]}${helper}`;

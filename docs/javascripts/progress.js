@@ -34,9 +34,9 @@
       return count ? [`✓ ${count}`, count === 1 ? words("one section read") : words("{} sections read", count)] : [];
     }
     const lab = address.match(LAB)?.[1];
-    const { points, of, finished } = lab ? stored(lab) : {};
+    const { points, of, here, finished } = lab ? stored(lab) : {};
     if (!points) return [];
-    const title = words("{0} of {1} points", points, of);
+    const title = [words("{0} of {1} points", points, of), ...(here < of ? [words("up to {} in its page", here)] : [])].join(", ");
     return finished ? [`✓ ${points}/${of}`, `${title}, ${words("finished")}`] : [`${points}/${of}`, title];
   };
 

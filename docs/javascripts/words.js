@@ -12,3 +12,6 @@ const words = (() => {
 // A number in the language of the page: 243,160, or 243 160 where it is not English.
 const english = (document.documentElement.lang || "en") === "en";
 const grouped = (value) => value.toLocaleString("en").replaceAll(",", english ? "," : Math.abs(value) < 10000 ? "" : "\u202f");
+
+// A number with so many digits after its point, which is a comma on a page in another language.
+const fixed = (value, digits) => value.toFixed(digits).replace(".", english ? "." : ",");

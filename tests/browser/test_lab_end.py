@@ -39,6 +39,17 @@ def test_the_last_check_of_a_lab_brings_its_end_and_a_picture_which_are_there_ag
     end = lab.locator("#finished")
     said = end.inner_text()
     reach = lab.evaluate("earned()")
+    assert lab.locator(".tab-bar small").inner_text() == f"up to {reach:g} in this page"
+    box = lab.get_by_text("Do it here.").locator("..").inner_text()
+    assert (
+        f"The checks of this page give {reach:g} of the lab's 32 points." in box and "3 are for checks that need" in box
+    )
+    place = lab.locator(".md-nav__link--active .kept").first
+    assert place.get_attribute("title").startswith(f"{reach:g} of 32 points, up to {reach:g} in its page")
+    above = lab.locator("#exercise-course-breaks-breaks_is_contiguous").locator("xpath=preceding-sibling::*[1]")
+    assert above.inner_text() == (
+        "Checked in an installed course, not in this page: torch runs your cases, and a browser has no torch."
+    )
     assert f"{reach:g} of" in said and "after 1 min in this page" in said and "c10/util/strides.h" in said
     assert "Next: Lab 01b" in said and kept(lab)["finished"]["points"] == reach
     left = "Left on this page, without points here: In your own words"

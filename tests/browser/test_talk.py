@@ -69,6 +69,10 @@ def test_verb_tense_and_person_are_chosen_and_home_names_the_pieces_that_take_pa
     talk.locator("#talk-who").select_option(label="nosotros")
     assert text.input_value() == "(wug) hoy nosotros"
     talk.locator("#talk-when").select_option(label="yesterday")
+    assert text.input_value() == "(wug) yesterday we"
+    talk.locator("#talk-who").select_option(label="ellas")
+    assert text.input_value() == "(wug) ayer ellas"
+    talk.locator("#talk-who").select_option(label="she")
     assert text.input_value() == "(wug) yesterday she"
     text.fill(" ")
     talk.get_by_role("button", name="Complete").click()

@@ -11,17 +11,21 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from typing import TYPE_CHECKING
 
 from markdown.extensions.toc import slugify
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import Files
 from mkdocs.structure.pages import Page
 
-from autograder import paths
+from autograder import paths, translation
 from autograder.author.build import effort_of
 from autograder.model import Course, Lab
-from docs.programs.hooks.languages import plain, words
+from docs.programs.hooks.languages import LANGUAGE, plain, words
 from docs.programs.hooks.tab import LACKED, RANKS, is_on_torch
+
+if TYPE_CHECKING:
+    from docs.programs.hooks.notebooks import Notebook
 
 MARK, ALL = re.compile(r"<!-- path: (\w+) -->"), "<!-- paths -->"
 HEADING = re.compile(r"^## (.+) \{ #(\w+) \}$", re.MULTILINE)
@@ -109,7 +113,7 @@ def table(path: str, config: MkDocsConfig) -> str:
                 f"[{plain(readings[phase].said(section.title))}](phases/{phase}/reading.md#{slugify(plain(section.title), '-')})"
                 for section in own
             )
-            said.append(f"**{phase[:2]}** {' · '.join(links)}")
+            said.append(f"**{phase[:2]}** {' · '.join(links)}{in_english(readings[phase])}")
         needs = paths.needs_of(lab_of(number))
         after = words("with the ideas of {}").format(", ".join(needs)) if needs else ""
         said = said or [words("nothing more")]
@@ -121,6 +125,12 @@ def table(path: str, config: MkDocsConfig) -> str:
     count = words("{count} labs, about {time}").format(count=len(lines) - 3, time=hours(path))
     begins = f'<div class="path" data-path="{path}" markdown>\n\n<p class="buttons"></p>'
     return "\n\n".join([f"**{count}**", where(path), begins, "\n".join(lines), "</div>"])
+
+
+def in_english(reading: Notebook) -> str:
+    """What stands behind the sections of a reading that this site has in English, if it is in another language."""
+    is_translated = not LANGUAGE or translation.catalogue(LANGUAGE, reading.name)
+    return "" if is_translated else f" <small>({words('in English')})</small>"
 
 
 def minutes(number: str, sections: list[paths.Section]) -> float:

@@ -80,6 +80,11 @@ HERE = words(
     "Until you write an exercise, rushlight's own function does its work, so you can skip it. *Download* gives you the notebook "
     "with your answers, to go on in JupyterLab or to hand in."
 )
+GIVES = words("The checks of this page give {0} of the lab's {1} points.")
+ELSEWHERE = words(
+    "{} are for checks that need [an installed course](../../students.md#install): these have no *Check* here, and a line above the exercise says why."
+)
+BY_HAND = words("{} are for your written answer, which your instructor marks.")
 IN_JUPYTER = re.compile(
     rf'^(?:<span lang="en">)?\*\*(?:How it works\.|{re.escape(words("How it works."))})\*\*.*?(?=\n\n|\Z)',
     re.MULTILINE | re.DOTALL,
@@ -250,7 +255,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     markdown = "\n\n".join([*blocks, markdown])
     if "notebook" in about:
         here = HERE.format(ceil(config.extra["bytes"] / 1e6))
-        markdown = for_page(markdown).replace(BAR, f"{here}\n\n{BAR}")
+        markdown = for_page(markdown).replace(BAR, f"{here} {_gives(about['lab'])}\n\n{BAR}")
     scripts = (
         ["share", "tab", "picture", "end"] if "notebook" in about else ["share", "tab"] if "labs" in about else ["tab"]
     )
@@ -288,7 +293,8 @@ def _about(page: Page, config: MkDocsConfig) -> dict:
             if lab.page == page.file.src_uri:
                 if not runs(name):
                     return {}
-                about = {"lab": name, "notebook": lab.path.name, "points": _points(name)[1], "cells": cells(lab.read())}
+                about = {"lab": name, "notebook": lab.path.name, "cells": cells(lab.read())}
+                _, about["points"], about["here"] = _points(name)
                 return about | _of_end(lab, page, config) | gpt
         if phase.reading and page.file.src_uri in {phase.reading.page, *(part.page for part in phase.reading.parts)}:
             return {"key": f"reading {phase.name}", "cells": _of_page(phase.reading, page.file.src_uri), **gpt}
@@ -367,15 +373,25 @@ def _here(about: dict, page: Page, config: MkDocsConfig, mark: re.Match) -> str:
 def _read_once(path: Path, changed: int) -> tuple[NotebookNode, dict[str, dict], dict]:
     """A lab's notebook, what the script must know of its cells, and what it must know of the lab on another page."""
     nb = translation.notebook(nbformat.read(path, as_version=4), say(f"labs/{path.stem}"))
-    known, (points, of) = cells(nb), _points(path.stem)
+    known, (points, of, here) = cells(nb), _points(path.stem)
     names = [each["exercise"] for each in known.values() if "exercise" in each]
-    return nb, known, {"imports": f"{imports(nb)}\n{BIND.format(names)}", "points": points, "of": of}
+    return nb, known, {"imports": f"{imports(nb)}\n{BIND.format(names)}", "points": points, "of": of, "here": here}
 
 
-def _points(lab: str) -> tuple[dict[str, float], float]:
-    """The points of each check of a lab, and of all of the lab, with those that a person gives."""
+def _points(lab: str) -> tuple[dict[str, float], float, float]:
+    """The points of each check of a lab, of all of the lab, with those that a person gives, and of the checks that run here."""
     about = Lab(lab)
-    return about.points, about.all_points
+    return about.points, about.all_points, sum(worth for check, worth in about.points.items() if check not in LACKED)
+
+
+def _gives(lab: str) -> str:
+    """How many of a lab's points its page can give, and what the others are for."""
+    points, of, here = _points(lab)
+    elsewhere, by_hand = sum(points.values()) - here, of - sum(points.values())
+    said = [GIVES.format(f"{here:g}", f"{of:g}")]
+    said += [ELSEWHERE.format(f"{elsewhere:g}")] if elsewhere else []
+    said += [BY_HAND.format(f"{by_hand:g}")] if by_hand else []
+    return " ".join(said)
 
 
 def _next(page: Page, config: MkDocsConfig) -> dict:
@@ -386,7 +402,7 @@ def _next(page: Page, config: MkDocsConfig) -> dict:
     link = f"{_to(lab.page, page)}#{lab.sections[exercise]}"
     number = lab.exercises.index(exercise) + 1
     said = words("That was exercise {0} of lab {1}: go on").format(number, number_of(HOME["lab"]))
-    worth, of = _points(HOME["lab"])
+    worth, of, here = _points(HOME["lab"])
     points = worth[HOME["cells"]["home-check"]["check"]]
     return {
         "lab": HOME["lab"],
@@ -398,6 +414,7 @@ def _next(page: Page, config: MkDocsConfig) -> dict:
         "said": said,
         "points": points,
         "of": of,
+        "here": here,
     }
 
 
