@@ -6,6 +6,7 @@
   const DOWN = { x: (node) => [1, 88, 235][node[5] * 2], y: (node) => 18 + node[4] * 98, panel: 610, queue: [0, 504] };
   const tall = (state, data) => 600 + 17 * shown(state, data).code.length;
 
+  // guess: true is the right node, which has run then, and a number is a node that was not right.
   const start = () => ({ program: null, frame: 2, playing: false, guess: null, tried: 0, right: 0 });
   const shown = (state, data) => data[state.program ?? Object.keys(data)[0]];
   const ranAt = (pass, i) => { const at = pass.frames.findIndex((frame) => frame.runs === i); return at < 0 ? Infinity : at; };
@@ -15,16 +16,15 @@
   // What a node is doing: a class, and words.
   function condition(pass, state, i) {
     const frame = pass.frames[state.frame], waits = frame.waits[i], at = ranAt(pass, i);
-    if (at === state.frame) return frame.error ? ["bad", words("is refused")] : ["one", words("runs")];
-    if (at < state.frame) return ["ground", words("has run")];
+    if (at === state.frame && frame.error) return ["bad", words("is refused")];
+    if (at <= state.frame) return [at === state.frame ? "one" : "ground", words("has run")];
     return waits ? ["", words("waits for {}", waits)] : ["two", words("is ready")];
   }
 
   function guess(state, data, i) {
     const pass = shown(state, data), next = pass.frames[state.frame + 1], right = next?.runs === i;
     if (!next) return { ...state, guess: i };
-    const counted = { ...state, playing: false, tried: state.tried + 1, right: state.right + right };
-    return right ? { ...counted, frame: state.frame + 1, guess: i } : { ...counted, guess: i };
+    return { ...state, playing: false, tried: state.tried + 1, right: state.right + right, frame: state.frame + right, guess: right || i };
   }
 
   // An edge from a box to another one, and its tip. Two edges between the same nodes are `off` by a little.
@@ -93,7 +93,7 @@
   function say(state, data) {
     const pass = shown(state, data), frame = pass.frames[state.frame], next = pass.frames[state.frame + 1];
     const question = next ? ` ${words("Which node runs next? Press it, or press step.")}` : "";
-    if (state.guess == null || state.guess === frame.runs) return `${praise(state.guess != null)}${words(frame.say)}${question}`;
+    if (state.guess == null || state.guess === true) return `${praise(state.guess)}${words(frame.say)}${question}`;
     const [kind, doing] = condition(pass, state, state.guess), asked = name(pass.nodes[state.guess]), waits = frame.waits[state.guess];
     if (kind === "two") return words("Not {}: it is ready, but another node that is ready has a higher number.", asked) + question;
     if (kind) return words("Not {0}: it {1}.", asked, doing) + question;

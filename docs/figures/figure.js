@@ -69,6 +69,7 @@ const figure = (() => {
     const { key, press, off, ...attributes } = node.attributes;
     element.onclick = off ? null : (press ?? null);
     if (off) attributes["aria-disabled"] = true;
+    if (/\bgone\b/.test(attributes.class)) attributes["aria-hidden"] = true;
     if (press && node.tag !== "button") {
       attributes.role = "button";
       attributes.tabindex ??= 0;
@@ -147,6 +148,7 @@ const figure = (() => {
       const sentence = say(state, data), [after, next] = tick?.(state, data) ?? [];
       said.setAttribute("aria-live", next ? "off" : "polite"); // not read aloud at each step
       if (said.textContent !== sentence) said.textContent = sentence;
+      svg.ariaLabel = sentence;
       said.style.minHeight = `${said.offsetHeight}px`; // a shorter one moves no picture
       waiting = next && setTimeout(() => (tick(next, data)?.[1] ? show : set)(next), after);
       return next;

@@ -78,6 +78,7 @@
     if (at % 2) return words("Tile {0} of {1} is loaded: the block copies {2} × 32 numbers of a and 32 × {2} of b to shared memory. Every block does the same.", loaded, tiles, tile);
     const each = data.n ** 3 / (end[1] + end[2]);
     if (at === last(data)) return words("The sums are complete: {0} times fewer bytes than the naive kernel, and {1} products for each wavefront.", digits(data.naive.at(-1) / end[0]), digits(each));
+    if (sums === 1) return words("Tile {0} of {1} is used: in each of 32 rounds, a thread reads 1 number of a and 1 of b, and adds 1 product to its sum.", used, tiles);
     return words("Tile {0} of {1} is used: in each of 32 rounds, a thread reads {2} numbers of a and {2} of b, and adds {3} products to its sums.", used, tiles, sums, sums * sums);
   }
 

@@ -118,7 +118,11 @@
     const line = document.createElement("p"), next = document.createElement("p"), buttons = document.createElement("p");
     line.innerHTML = `<b>${places ? words("{0}. Wrong: {1}", right, places) : right}</b>`;
     if (places) next.innerHTML = `<a href="${first.link}">${words("Begin with phase {}", first.phase)}</a>`;
-    else next.textContent = words("Phases 08, 09, 11 and 12 have the most for you.");
+    else {
+      const links = [...document.querySelectorAll('article > p a[href*="phases/"]')]; // of the text above
+      const parts = words("Phases 08, 09, 11 and 12 have the most for you.").split(/(\d\d)/);
+      next.append(...parts.map((part) => links.find((link) => link.textContent === part)?.cloneNode(true) ?? part));
+    }
     const button = (text, click) => {
       const made = Object.assign(document.createElement("button"), { type: "button", textContent: text });
       made.addEventListener("click", click);

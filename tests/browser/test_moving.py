@@ -407,10 +407,14 @@ def test_backward_answers_a_guess_of_the_next_node(page, opened):
     node(page, "PowBackward0").click()
     assert "has a higher number" in said.inner_text()
     node(page, "SumBackward0").click()
-    assert "has run" in said.inner_text() and node(page, "runs AddBackward0 of a + b").count() == 1
+    assert "has run" in said.inner_text() and node(page, "has run AddBackward0 of a + b").count() == 1
     node(page, "ReluBackward0").click()
-    assert said.inner_text().startswith("Right.") and node(page, "runs ReluBackward0 of y.relu()").count() == 1
-    assert "1 of 4 right" in page.locator(".moving svg").text_content()
+    assert said.inner_text().startswith("Right. ReluBackward0")
+    node(page, "has run ReluBackward0 of y.relu()").click()
+    assert said.inner_text().startswith("Not ReluBackward0 of y.relu(): it has run.")
+    picture = page.locator(".moving svg")
+    assert "1 of 5 right" in picture.text_content() and picture.get_attribute("aria-label") == said.inner_text()
+    assert picture.locator(".gone").count() == picture.locator(".gone[aria-hidden=true]").count() > 0
 
 
 @pytest.mark.sweep
@@ -820,6 +824,9 @@ def test_tiles_loads_a_tile_and_then_uses_it_in_the_block_that_is_pressed(page, 
     assert page.get_by_role("button", name="1 × 1 sums").get_attribute("aria-disabled") == "true"  # 4,096 threads
     slid(page, "steps", 0)
     assert "4 blocks of 256 threads" in said.inner_text() and "0 KiB" in picture.text_content()
+    press(page, "tile 16", "1 × 1 sums")
+    slid(page, "steps", 2)
+    assert "reads 1 number of a and 1 of b, and adds 1 product to its sum." in said.inner_text()
 
 
 @pytest.mark.sweep
