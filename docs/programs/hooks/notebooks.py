@@ -465,7 +465,7 @@ def _opened(page: str, name: str, elsewhere: str) -> str:
     copied = words("In your copy of the course, this copies the lab to `{}` and opens it in JupyterLab:")
     download = words("Or download the notebook, {}, into an environment where the course is installed.")
     box = (
-        f'<!-- unsearched -->\n\n!!! abstract "{words("Open this lab")}"\n    {copied.format(f"work/{name}/")}\n\n'
+        f'<!-- unsearched -->\n\n!!! abstract of-screen "{words("Open this lab")}"\n    {copied.format(f"work/{name}/")}\n\n'
         f"    ```sh\n    .venv/bin/rushlight lab {number_of(name)}{f' --lang {LANGUAGE}' if LANGUAGE else ''}\n    ```\n\n"
         f"    {download.format(f'[{name}.ipynb]({name}.ipynb){{ download={name}.ipynb }}')}\n\n{elsewhere}<!-- /unsearched -->\n"
     )

@@ -255,7 +255,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     markdown = "\n\n".join([*blocks, markdown])
     if "notebook" in about:
         here = HERE.format(ceil(config.extra["bytes"] / 1e6))
-        markdown = for_page(markdown).replace(BAR, f"{here} {_gives(about['lab'])}\n\n{BAR}")
+        markdown = for_page(markdown).replace(BAR, f"{here} {_gives(about['lab'])}\n{{: .of-screen }}\n\n{BAR}")
     scripts = (
         ["share", "tab", "picture", "end"] if "notebook" in about else ["share", "tab"] if "labs" in about else ["tab"]
     )
