@@ -82,7 +82,8 @@ HERE = words(
 )
 GIVES = words("The checks of this page give {0} of the lab's {1} points.")
 ELSEWHERE = words(
-    "{} are for checks that need [an installed course](../../students.md#install): these have no *Check* here, and a line above the exercise says why."
+    "{} are for checks that need [an installed course](../../students.md#install): these have no *Check* here, "
+    "and a line above the exercise says why."
 )
 BY_HAND = words("{} are for your written answer, which your instructor marks.")
 IN_JUPYTER = re.compile(
