@@ -242,7 +242,7 @@
       const often = (n) => n / (n + 0.5 + (0.4 * all.length) / LONG);
       const has = [...wanted].filter((each) => titled.has(each) || count.has(each));
       const found = has.reduce((total, each) => total + rarity(each) * (often(count.get(each) ?? 0) + titled.has(each)), 0) / whole;
-      const term = location.startsWith("glossary") && (defined || like > 0.999) && (broad ? 1.2 : 1.8);
+      const term = location.startsWith("glossary") && defined && (broad ? 1.2 : 1.8);
       const kind = term || (broad && BEGINNING.test(location) ? 2 : KINDS.find(([page]) => page.test(location))?.[1] ?? 0.7);
       return (found * (sum(has) / whole) ** 2 + 2 * like ** 3 + (together.get(location) ?? 0)) * kind * (sections.get(location).english ? 0.6 : 1);
     };
