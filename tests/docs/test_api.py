@@ -158,6 +158,7 @@ def test_every_name_has_a_sentence_and_what_programs_call_the_place_in_pytorch(a
     assert "[`torch/csrc/distributed/c10d/reducer.cpp`]" in reducer
     assert "[`torch/nn/functional.py`]" in pages["nn.functional"].partition("`max_pool2d` {")[2].partition("##")[0]
     assert "`nn.functional.celu`" in pages["nn.modules.stateless"]
+    assert re.search(r"\[`RMSprop`\]\(https://[^)]+/torch/optim/rmsprop\.py#L\d+\)", pages["optim.rules"])
 
 
 def test_an_example_is_code_and_no_quotation(api):

@@ -5,8 +5,8 @@ Modules are read, not imported. The modules of the exercises are looked up, and 
 file, under the headings of the file, with signature, docstring and, folded, the source; but not that of an exercise. An assigned
 name has an entry if a string below the assignment describes it. Operators have a page of their own, from `native_functions.yaml`,
 which `javascripts/operators.js` filters, and so does `javascripts/names.js` a page with many names. It filters the overview by the
-names of all pages. A path of PyTorch's repository, here and on every other page, becomes a link to that file in the release `TAG`;
-nothing is fetched.
+names of all pages. A path of PyTorch's repository, here and on every other page, becomes a link to that file in the release `TAG`,
+and a name beside it to the line that defines it, where the installed torch has the file; nothing is fetched.
 """
 
 from __future__ import annotations
@@ -123,7 +123,6 @@ CALLED = {
     "functions": "the operator `{}`",
     "input": "`Tensor.{}`",
 }  # what a row of a table calls
-DEFINED = re.compile(r"^(?:(?:def|class) |(?=\w+ = ))(\w+)", re.MULTILINE)
 CLASS = re.compile(r"^(?:class|struct) (?:\w+ )*?(\w+)(?: final)?(?: : [^;{]*)? \{", re.MULTILINE)
 STATEMENT = ast.Assign | ast.AnnAssign | ast.Expr | ast.For  # that defines names without `def` or `class`
 DEFINITION = ast.FunctionDef | ast.ClassDef | STATEMENT
@@ -530,17 +529,21 @@ def place(module: Module, name: str) -> str:
     codes = [match[2] for match in CODE.finditer(module.docstring)]
     for path in (of_repository(module.files.get(code, code)) for code in codes):
         if file := next((file for file, names in defined(path).items() if name in names), ""):
-            return f"**In PyTorch:** {_link(file)}, `{name}`."
+            return f"**In PyTorch:** {_link(file)}, {_at(file, name) or f'`{name}`'}."
     return ""
 
 
 @cache
-def defined(path: str) -> dict[str, set[str]]:
-    """The functions and classes that a file of PyTorch defines, or each file of a folder: of C++ the classes in its header."""
+def defined(path: str) -> dict[str, dict[str, int]]:
+    """The functions and classes that a file of PyTorch defines, or each file of a folder, with the line of each. Of a `.cpp` these
+    are the classes in its header, without a line: the wheel does not have the file itself."""
     wheel = Path(torchgen.__file__).parents[1]
-    if path.endswith(".cpp"):
-        headers = [wheel / "torch/include" / path.replace(".cpp", ending) for ending in (".h", ".hpp")]
-        return {path: {name for file in headers if file.is_file() for name in CLASS.findall(file.read_text("utf-8"))}}
+    if path.endswith((".cpp", ".h", ".hpp")):
+        header = wheel / "torch/include" / path.removeprefix("aten/src/")
+        headers = [header.with_suffix(ending) for ending in (".h", ".hpp")] if path.endswith(".cpp") else [header]
+        sources = [file.read_text("utf-8") for file in headers if file.is_file()]
+        line = (lambda text, at: 0) if path.endswith(".cpp") else (lambda text, at: text.count("\n", 0, at) + 1)
+        return {path: {match[1]: line(text, match.start()) for text in sources for match in CLASS.finditer(text)}}
     files = (
         [wheel / path]
         if path.endswith(".py")
@@ -548,11 +551,34 @@ def defined(path: str) -> dict[str, set[str]]:
         if path.startswith("torch/")
         else []
     )
-    return {
-        file.relative_to(wheel).as_posix(): {*DEFINED.findall(file.read_text("utf-8"))}
-        for file in files
-        if file.is_file()
-    }
+    return {file.relative_to(wheel).as_posix(): _lines(file.read_text("utf-8")) for file in files if file.is_file()}
+
+
+def _lines(source: str) -> dict[str, int]:
+    """The first line of each name that a source defines, and of a method also under the name with its class."""
+    found: dict[str, int] = {}
+
+    def walk(body: Iterable[ast.AST], before: str = "") -> None:
+        for node in body:
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                found.setdefault(before + node.name, node.lineno)
+                walk(node.body if isinstance(node, ast.ClassDef) else (), f"{before}{node.name}.")
+            elif isinstance(node, ast.Assign):
+                found.update(
+                    {each.id: node.lineno for each in node.targets if isinstance(each, ast.Name) and not before}
+                )
+            else:
+                walk(ast.iter_child_nodes(node), before)
+
+    walk(ast.parse(source).body)
+    return found
+
+
+def _at(path: str, name: str) -> str:
+    """A link to the line where a file of PyTorch defines a name, if the wheel has the file."""
+    lines = defined(path).get(path, {})
+    line = lines.get(name) or next((line for each, line in lines.items() if each.endswith(f".{name}")), 0)
+    return f"[`{name}`]({url(path)}#L{line})" if line else ""
 
 
 def gives(module: Module, by_name: dict[str, Module]) -> Iterator[tuple[str, str, str]]:
@@ -892,10 +918,14 @@ def prose(docstring: str, module: Module) -> str:
 
 
 def _inline(text: str, module: Module) -> str:
-    """Text with its code linked where it is a file, and without HTML or formulas in the rest."""
-    pieces, at = [], 0
+    """Text with its code linked where it is a file, or in a sentence with the file that defines it. The rest has no HTML and no
+    formulas."""
+    pieces, at, file = [], 0, ""
     for match in CODE.finditer(text):
-        pieces += [_escaped(text[at : match.start()]), _linked(match[0], match[2], module)]
+        before, path = text[at : match.start()], of_repository(module.files.get(match[2], match[2]))
+        file = path if is_path(path) else "" if re.search(r"[.;:]\s", before) else file
+        linked = _link(path, match[2]) if file == path else file and _at(file, match[2])
+        pieces += [_escaped(before), linked or match[0]]
         at = match.end()
     return "".join([*pieces, _escaped(text[at:])])
 
@@ -917,11 +947,6 @@ def _section(match: re.Match) -> str:
 def dedent_after_first(text: str) -> str:
     first, _, rest = text.partition("\n")
     return f"{first}\n{dedent(rest)}" if rest else first
-
-
-def _linked(written: str, code: str, module: Module) -> str:
-    path = of_repository(module.files.get(code, code))
-    return _link(path, code) if is_path(path) else written
 
 
 def of_repository(code: str) -> str:
