@@ -175,7 +175,8 @@ class set_grad_enabled:
 
 
 class inference_mode(_Mode):
-    """In this block, no graph, no versions and no views are recorded. Tensors made in it are never part of a graph."""
+    """In this block, no graph, no versions and no views are recorded. Tensors made in it have no version, never require grad, and
+    are never saved for a backward pass."""
 
     block, mode = staticmethod(inferring), True
 
