@@ -132,6 +132,8 @@ def on_post_build(config: MkDocsConfig) -> None:
         # Other sections of a lab have the anchors of its reading's.
         if not folder or stem.startswith("reading") or anchor[:1].isdigit():
             keys.append(anchor or stem)
+        if anchor.startswith("part-"):
+            keys.append(stem)  # the beginning of a page of which the heading is all
         called = [
             *asked.get(entry["location"], []),
             *(line for key in keys for line in newcomers.get((folder, key), [])),
