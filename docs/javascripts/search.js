@@ -36,7 +36,7 @@
       (SPANISH
         ? " al como con cual cuales cuando cuanta cuantas cuanto cuantos de debe debo del desde diferencia diferencias donde el ella en entre es esa ese eso esta este esto fue funciona funcionan ha hace " +
           "hacen hacer hago hay la las le lleva lo los mas mi mis muy necesito no nos o otra otro para pero por puede pueden puedo que quiero se sea ser si " +
-          "sirve significa son su sus te tengo tiene trabajo tu un una unos usa usan usar uso y ya"
+          "sirve significa son su sus te tengo tiene trabajo tu un una unos usa usan usar uso y ya dentro"
         : "")
     ).split(" "),
   );
@@ -201,7 +201,7 @@
   const DEFINED = /^\W*(what(['’]?s| is| are| does)|meaning of|(?=.* meaning$)|qué (es|son|significa)|que (es|son|significa)|significado de)\b/i; // a definition is asked for
   const BROAD = /^\W*(how (does|do|is|are|can) .*\bwork|how .* works|what (does|do) .* do\b|explain |cómo funcionan? |qué hacen? |para qué sirven? |explica)/i; // a whole reading answers
   const BEGINNING = /^phases\/[^#]*\/reading(_\d\d\w)?\.html(#part-|$)/; // of a reading or of a part
-  const KINDS = [[/^phases\/.*\/reading_for/, 1.1], [/^phases\/.*\/reading/, 1.4], [/^students/, 1.6], [/^phases/, 0.8], [/^(anywhere|map|instructors|gpu|lms)/, 1], [/^figures/, 0.5], [/^(api|index|why)/, 0.25]];
+  const KINDS = [[/^phases\/.*\/reading_for/, 1.1], [/^phases\/.*\/reading/, 1.4], [/^students/, 1.6], [/^phases/, 0.6], [/^(anywhere|map|instructors|gpu|lms)/, 1.2], [/^figures/, 0.5], [/^(api|index|why)/, 0.25]];
   const rarity = (each) => Math.sqrt(Math.log(1 + questions / (having.get(each)?.length ?? 0.5)));
   const sum = (all) => [...all].reduce((total, each) => total + rarity(each), 0);
   const length = (all) => Math.hypot(...[...all].map(rarity));
@@ -243,8 +243,8 @@
       const has = [...wanted].filter((each) => titled.has(each) || count.has(each));
       const found = has.reduce((total, each) => total + rarity(each) * (often(count.get(each) ?? 0) + titled.has(each)), 0) / whole;
       const term = location.startsWith("glossary") && defined && (broad ? 1.2 : 1.8);
-      const kind = term || (broad && BEGINNING.test(location) ? 2 : KINDS.find(([page]) => page.test(location))?.[1] ?? 0.7);
-      return (found * (sum(has) / whole) ** 2 + 2 * like ** 3 + (together.get(location) ?? 0)) * kind * (sections.get(location).english ? 0.6 : 1);
+      const kind = term || (broad && BEGINNING.test(location) ? 2 : KINDS.find(([page]) => page.test(location))?.[1] ?? 0.9);
+      return (found * (sum(has) / whole) ** 2 + 2 * like ** 3 + (together.get(location) ?? 0)) * kind * (sections.get(location).english ? 0.9 : 1);
     };
     items.push(...items.splice(MOST).filter((group) => group.some(({ location }) => alikeness.get(location) >= NEAR)));
     for (const group of items) {

@@ -117,7 +117,7 @@ on_page_context = CombinedEvent(_on_page_context_hide, _on_page_context_show)
 def on_post_build(config: MkDocsConfig) -> None:
     search = config.plugins["material/search"]
     newcomers, known = of_sections(), own_words(config) if LANGUAGE else {}
-    found = set[tuple[str, str]]()
+    found = defaultdict[tuple[str, str], set[str]](set)
     search.search_index.entries += [entry | {"boost": boost("api/")} for entry in declared.values()]
     for entry in search.search_index.entries:
         entry["location"] = entry["location"].removeprefix(f"{LANGUAGE}/") if LANGUAGE else entry["location"]
@@ -138,11 +138,13 @@ def on_post_build(config: MkDocsConfig) -> None:
             *asked.get(entry["location"], []),
             *(line for key in keys for line in newcomers.get((folder, key), [])),
         ]
-        found |= {(folder, key) for key in keys}
+        for key in keys:
+            found[folder, key].add(page)
         if called:
             entry["asked"] = [*dict.fromkeys(called)]
-    for table, key in sorted(newcomers.keys() - found) if not config.draft_docs else ():
-        log.warning(f"asked.toml: [{table}] has {key}, which is the anchor of no section")
+    for table, key in sorted(newcomers) if not config.draft_docs else ():
+        if (pages := len(found[table, key])) != 1:
+            log.warning(f"asked.toml: [{table}] has {key}, which is the anchor of a section on {pages or 'no'} pages")
 
 
 def of_sections() -> dict[tuple[str, str], list[str]]:
