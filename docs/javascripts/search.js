@@ -20,10 +20,10 @@
     else send.call(this, body);
   };
 
-  // What is asked goes to lunr as a query: each word, more than words that begin like the last one. For a word that no page has, the
-  // nearest word of the index is searched, and the reader is told so. A question also has words that say nothing of what it is about.
-  const SYNTAX = /^\s*"[^"]+"\s*$|(?:^|\s)[+-][a-z]\w*(?:\s|$)|\w\*(?:\s|$)|\w[~^]\d/i; // the reader's own query, not a line of code or an error
-  const SETUP = 0, QUERY = 2, RESULT = 3; // kinds of messages, of the theme
+  // Each word of a question is searched, and more words that begin like the last one. For a word that no page has, the nearest word of
+  // the index is searched, and the reader is told so. A question also has words that say nothing of what it is about. The theme asks
+  // a worker, which this script answers in its place: the words of all sections are read once, in pieces, when a reader turns to it.
+  const SETUP = 0, READY = 1, QUERY = 2, RESULT = 3; // kinds of messages, of the theme
   const SPANISH = document.documentElement.lang === "es";
   const bare = (word) => (SPANISH ? word.normalize("NFD").replace(/\p{M}/gu, "") : word);
   const EMPTY = new Set(
@@ -50,15 +50,14 @@
   const once = (f, known = new Map()) => (word) => known.get(word) ?? (known.set(word, f(word)), known.get(word));
   const names = new Set(); // of one word, that a section has
   const chapters = new Set(); // those of whole readings
-  const stemmed = new Set(); // the stems of all words
   const having = new Map(); // for a stem, the questions that have it
   const own = new Map(); // for a section, its questions
   const sections = new Map(); // by location
-  const readOf = new Map(); // the words of each section that was found, and their stems
+  const places = new Map(); // for a stem, the sections that have it, and how often beside their titles
+  const readOf = new Map(); // for a section, the stems of its title, and the number of its other words
   const api = new Map(); // for a name of PyTorch's in small letters, its sections of the API
   const known = new Map(); // for a word, the number of sections that have it
-  const accented = new Map(); // for a word without its accents, the words of the index
-  let index, separator, query, content, mended, last, questions = 0;
+  let index, separator, query, content, mended, last, reading, questions = 0;
   const split = (text) => text.toLowerCase().replace(/\bvs code\b/g, "vscode").split(separator).filter((word) => /[\p{L}\p{N}]/u.test(word));
   const plain = (text) => text.replace(/<[^>]*>/g, " ");
   const ENDING = SPANISH
@@ -77,18 +76,18 @@
   const heading = ({ title, english = [""] }) => `${title.replace(/^\w+ \d+\w?: /, "")} ${english[0]}`.trim();
 
   // Before the first question, and not when the index comes: most pages are read without a search.
-  function learn() {
-    if (sections.size) return;
+  function* read() {
     for (const doc of index.docs) {
       const { location, title, text, english = [], asked = [] } = doc;
       sections.set(location, doc);
       const name = /^api\/.+#/.test(location) && ownName(location);
       if (name) api.set(name.toLowerCase(), [...(api.get(name.toLowerCase()) ?? []), location]);
-      for (const word of new Set(split([title, plain(text), ...english, ...asked].join(" ")))) {
-        known.set(word, (known.get(word) ?? 0) + 1);
-        stemmed.add(stem(word));
-        if (bare(word) !== word) accented.set(bare(word), new Set(accented.get(bare(word))).add(word));
-      }
+      const body = split([plain(text), ...asked, english[1] ?? ""].join(" ")), titled = new Set(stems(heading(doc))), count = new Map([...titled].map((each) => [each, 0]));
+      for (const word of body) count.set(stem(word), (count.get(stem(word)) ?? 0) + 1);
+      for (const word of split(`${title} ${english[0] ?? ""}`)) count.set(stem(word), count.get(stem(word)) ?? 0);
+      for (const [each, often] of count) places.has(each) ? places.get(each).push([location, often]) : places.set(each, [[location, often]]);
+      readOf.set(location, [titled, body.length]);
+      for (const word of new Set([...body, ...split(title)])) known.set(word, (known.get(word) ?? 0) + 1);
       for (const each of name ? [] : new Set([heading(doc), ...asked, ...asked.map((each) => each.replaceAll("_", " "))])) {
         const question = { location, stems: new Set(stems(each)) };
         own.has(location) ? own.get(location).push(question) : own.set(location, [question]);
@@ -96,7 +95,13 @@
         if (/^\S+$/.test(each)) (BEGINNING.test(location) ? chapters : names).add(each.toLowerCase());
         questions++;
       }
+      yield;
     }
+  }
+
+  function learn(deadline) {
+    reading ??= read();
+    while (!reading.next().done) if (deadline?.timeRemaining() < 5) return void idle(learn);
   }
 
   // The section of the API for a question that is a name, as `torch.where` or `nn.Linear(2, 3)`: of several the one that programs use.
@@ -126,10 +131,11 @@
     return best && namespace && (!word || (best[0] < 0.5 && !/#.*\./.test(best[1]) && !names.has(name))) ? best[1] : null;
   }
 
+  const item = (location, score) => ({ ...sections.get(location), score, terms: {} });
+
   // Put a section before all that is found.
   function putFirst(items, location) {
     const page = location.replace(/#.*/, ""), at = items.findIndex(([{ location }]) => location.replace(/#.*/, "") === page);
-    const item = (address, score) => ({ ...sections.get(address), score, terms: {} });
     const [group] = at < 0 ? [page === location ? [] : [item(page, 0)]] : items.splice(at, 1);
     items.unshift([item(location, 1 + (items[0]?.[0].score ?? 0) + (group[0]?.score ?? 0)), ...group.filter((each) => each.location !== location)]);
   }
@@ -138,12 +144,6 @@
   function titled(given) {
     const all = [...sections.keys()].filter((location) => !location.startsWith("api/"));
     return all.filter((location) => ((title) => given.every((word) => title.includes(word)))(split(plain(sections.get(location).title)))).slice(0, 8);
-  }
-
-  // A word in the other spelling, of British or of American English.
-  function other(word) {
-    const form = word.replace(/[sz](?=ation|e[drs]?$|ing$)/, (letter) => (letter === "s" ? "z" : "s"));
-    return form !== word && known.has(form) ? [`${form}^8`] : [];
   }
 
   // How many letters are too many, missing, wrong, or exchanged with their neighbours.
@@ -172,21 +172,19 @@
     return best;
   };
 
+  // The words of a question that say what it is about, as the index has them.
   function asked(given) {
-    [query, content, mended, last] = [given, null, "", ""];
-    if (SYNTAX.test(query)) return query;
+    [query, mended, last] = [given, "", ""];
     last = /\S$/.test(query) ? split(query).at(-1) ?? "" : ""; // a word that may not be whole
-    const begun = (word) => word === last && [...known.keys()].some((each) => bare(each).startsWith(bare(word)));
-    content = meant(query).map((word) => {
-      if (stemmed.has(stem(word)) || begun(word)) return word;
+    const whole = (word) => [...known.keys()].filter((each) => bare(each).startsWith(bare(word))).sort((one, other) => known.get(other) - known.get(one))[0];
+    content = meant(query.replace(WITHOUT, " ").replace(/(^|\s)\+/g, "$1")).map((word) => {
+      if (places.has(stem(word))) return word;
+      const begun = word === last && word.length > 1 && whole(word);
+      if (begun) return begun;
       const right = nearest(bare(word));
       if (right !== bare(word)) mended = (mended || query.toLowerCase()).replace(word, right);
       return right;
     });
-    return [
-      ...content.flatMap((word) => [`${word}^8`, ...[...(accented.get(word) ?? [])].map((each) => `${each}^8`), ...other(word), ...(alike.get(root(word)) ?? []).map((each) => `${each}^4`)]),
-      ...(last.length > 2 && !mended ? [`${last}*^1`] : []),
-    ].join(" ");
   }
 
   // What is found is put in the order of how much of the question it answers: a section by its words, the rare ones most, those of
@@ -194,8 +192,6 @@
   // of its own that is most alike, and to all of them together: the words of a long one are seldom in one alone. Not each word needs
   // to be there.
   const LONG = 150; // words of a usual section
-  const MOST = 60; // pages that are looked at, and those that have a question as alike as
-  const NEAR = 0.4;
   const SHOWN = [8, 20]; // pages that are shown, at least and at most: the others if they answer a part of the question as large as
   const LEAST = 0.03; // of what the first one answers
   const DEFINED = /^\W*(what(['’]?s| is| are| does)|meaning of|(?=.* meaning$)|qué (es|son|significa)|que (es|son|significa)|significado de)\b/i; // a definition is asked for
@@ -227,33 +223,41 @@
     return [best, together];
   }
 
-  function ranked(items) {
-    const wanted = new Set(content.map(stem).filter((each) => stemmed.has(each)));
-    if (!wanted.size) return;
+  // The sections that have a word of the question, by page, the best first.
+  function found() {
+    const wanted = new Set(content.map(stem).filter((each) => places.has(each))), counts = new Map();
     const [alikeness, together] = likeness(wanted), whole = sum(wanted), broad = BROAD.test(query), defined = DEFINED.test(query) || wanted.size === 1;
-    const read = (location) => {
-      const section = sections.get(location), { text, english, asked = [] } = section;
-      readOf.set(location, { titled: new Set(stems(heading(section))), all: split([plain(text), ...asked, english?.[1] ?? ""].join(" ")).map(stem) });
-      return readOf.get(location);
-    };
-    const value = (location) => {
-      const { titled, all } = readOf.get(location) ?? read(location), count = new Map(), like = alikeness.get(location) ?? 0;
-      for (const each of all) if (wanted.has(each)) count.set(each, (count.get(each) ?? 0) + 1);
-      const often = (n) => n / (n + 0.5 + (0.4 * all.length) / LONG);
-      const has = [...wanted].filter((each) => titled.has(each) || count.has(each));
-      const found = has.reduce((total, each) => total + rarity(each) * (often(count.get(each) ?? 0) + titled.has(each)), 0) / whole;
+    for (const each of wanted) for (const [location, often] of places.get(each)) counts.has(location) ? counts.get(location).set(each, often) : counts.set(location, new Map([[each, often]]));
+    const value = (location, count) => {
+      const [titled, words] = readOf.get(location), like = alikeness.get(location) ?? 0;
+      const often = (n) => n / (n + 0.5 + (0.4 * words) / LONG);
+      const has = [...count].reduce((total, [each, n]) => total + rarity(each) * (often(n) + titled.has(each)), 0) / whole;
       const term = location.startsWith("glossary") && defined && (broad ? 1.2 : 1.8);
       const kind = term || (broad && BEGINNING.test(location) ? 2 : KINDS.find(([page]) => page.test(location))?.[1] ?? 0.9);
-      return (found * (sum(has) / whole) ** 2 + 2 * like ** 3 + (together.get(location) ?? 0)) * kind * (sections.get(location).english ? 0.9 : 1);
+      return (has * (sum(count.keys()) / whole) ** 2 + 2 * like ** 3 + (together.get(location) ?? 0)) * kind * (sections.get(location).english ? 0.9 : 1);
     };
-    items.push(...items.splice(MOST).filter((group) => group.some(({ location }) => alikeness.get(location) >= NEAR)));
-    for (const group of items) {
-      for (const each of group) each.score &&= value(each.location);
+    const pages = new Map(), allowed = wants();
+    for (const [location, count] of counts) {
+      const page = location.replace(/#.*/, "");
+      if (allowed(location)) pages.set(page, [...(pages.get(page) ?? []), item(location, value(location, count))]);
+    }
+    for (const [page, group] of pages) {
+      if (!group.some(({ location }) => location === page)) group.push(item(page, 0)); // the theme shows each page
       group.sort((a, b) => b.score - a.score);
     }
+    const items = [...pages.values()];
     items.sort(([a], [b]) => b.score - a.score);
     const last = items.findIndex(([first], i) => i === SHOWN[1] || (i >= SHOWN[0] && first.score < LEAST * items[0][0].score));
-    if (last >= 0) items.splice(last);
+    return last >= 0 ? items.slice(0, last) : items;
+  }
+
+  // Which sections the reader wants: `-word`, `+word`, or a "phrase" that is the whole question.
+  const WITHOUT = /(?:^|\s)-[a-z]\w*(?=\s|$)/gi, WITH = /(?:^|\s)\+[a-z]\w*(?=\s|$)/gi;
+  function wants() {
+    const having = (pattern) => (query.match(pattern) ?? []).map((word) => new Set(places.get(stem(word.trim().slice(1).toLowerCase()))?.map(([location]) => location)));
+    const phrase = /^\s*"([^"]+)"\s*$/.exec(query)?.[1].toLowerCase(), needed = having(WITH), excluded = having(WITHOUT);
+    const says = ({ title, text }) => `${title} ${plain(text)}`.toLowerCase().includes(phrase);
+    return (location) => needed.every((each) => each.has(location)) && !excluded.some((each) => each.has(location)) && (!phrase || says(sections.get(location)));
   }
 
   // Of a block that is longer than some lines, the words around the first that the question has.
@@ -267,7 +271,7 @@
 
   // What is shown of a section: the two blocks that have most of the words, with the words marked as the question has them.
   function shown(group) {
-    const given = content ?? meant(query), roots = new Set(given.map(root)), begun = last.length > 2 && !EMPTY.has(bare(last)) && !mended ? bare(last) : null;
+    const roots = new Set(content.map(root)), begun = last.length > 2 && !EMPTY.has(bare(last)) && !mended ? bare(last) : null;
     const hit = (word) => !EMPTY.has(bare(word)) && (roots.has(root(word)) || (begun && bare(word).startsWith(begun)));
     const marked = (text) => text.replace(/<[^>]*>|&#?\w+;|[\p{L}\p{N}_]+/gu, (word) => (/^[<&]/.test(word) || !hit(word.toLowerCase()) ? word : `<mark>${word}</mark>`));
     for (const each of group) {
@@ -286,35 +290,36 @@
 
   const said = Object.assign(document.createElement("p"), { className: "md-search-result__mended", role: "status" });
 
-  window.Worker = class extends window.Worker {
-    constructor(...given) {
-      super(...given);
-      this.addEventListener("message", ({ data }) => { // before the theme's
-        if (data?.type !== RESULT) return;
-        const { items } = data.data, entry = content && entryOf(query);
-        if (content?.length && !items.length && !entry) for (const each of titled(content).reverse()) putFirst(items, each);
-        if (content) ranked(items);
-        if (entry) putFirst(items, entry);
-        items.forEach(shown);
-        said.textContent = mended && words("Searched for “{0}”.", mended);
-        document.querySelector(".md-search-result__list")?.before(said);
-      });
-    }
-
-    postMessage(message) {
-      if (message.type === SETUP) {
-        index = message.data;
+  class Search extends EventTarget {
+    postMessage({ type, data }) {
+      const answer = (type, data) => this.dispatchEvent(new MessageEvent("message", { data: { type, data } }));
+      if (type === SETUP) {
+        index = data;
         separator = new RegExp(index.config.separator);
         turned.then(() => idle(learn));
-        // lunr finds sections, and takes long to read them: it has each word of a section once, with those that are not shown.
-        const docs = message.data.docs.map(({ english = [], asked = [], ...doc }) => ({
-          ...doc,
-          text: [...new Set(split([plain(doc.text), ...asked, ...english].join(" ")))].join(" "),
-        }));
-        message = { ...message, data: { ...message.data, docs } };
-      }
-      if (message.type === QUERY && message.data) learn();
-      super.postMessage(message.type === QUERY ? { ...message, data: asked(message.data) } : message);
+        setTimeout(answer, 0, READY);
+      } else if (type === QUERY) setTimeout(() => answer(RESULT, { items: data ? results(data) : [] }));
     }
-  };
+
+    set onmessage(heard) {
+      this.removeEventListener("message", this.heard);
+      this.addEventListener("message", (this.heard = heard));
+    }
+  }
+
+  function results(given) {
+    learn();
+    asked(given);
+    const entry = entryOf(query), items = found();
+    if (content.length && !items.length && !entry) for (const each of titled(content).reverse()) putFirst(items, each);
+    if (entry) putFirst(items, entry);
+    items.forEach(shown);
+    said.textContent = mended && words("Searched for “{0}”.", mended);
+    document.querySelector(".md-search-result__list")?.before(said);
+    return items;
+  }
+
+  window.Worker = new Proxy(window.Worker, {
+    construct: (Built, [address, ...more]) => (/\/workers\/search\.\w+(\.min)?\.js$/.test(address) ? new Search() : new Built(address, ...more)),
+  });
 }

@@ -96,13 +96,6 @@ def test_search_has_the_further_names_of_an_entry_of_the_api(hooks):
     searching.declared.clear()
 
 
-def test_search_counts_a_reading_more_than_a_lab_and_the_api_least(hooks):
-    boost = hooks["searching"].boost
-    assert (
-        boost("phases/01_strided/reading.md") > boost("phases/01_strided/01a_views.md") > boost("api/aten/strided.md")
-    )
-
-
 @pytest.mark.parametrize(
     ("root", "size"),
     [

@@ -1,18 +1,18 @@
 """The search index of a page.
 
 Readers search for terms, and prose explains them. So the search has the headings and the prose of a reading and of a lab, without
-code, outputs, pictures, hints and answers. It has the names in the API, each with the first sentence of what it says of itself,
-below everything else; of the list of operators it has the first sentence, and each name with its schema. A further name of an entry
-is found too. A function is there once, without the operator and the kernel of the same name. It has no names of the course's own
-tools. The page that a reader sees is whole.
+code, outputs, pictures, hints and answers. It has the names in the API, each with the first sentence of what it says of itself; of
+the list of operators it has the first sentence, and each name with its schema. A further name of an entry is found too. A function
+is there once, without the operator and the kernel of the same name. It has no names of the course's own tools. The page that a
+reader sees is whole.
 
 Readers have words of their own. A section has them as `asked`, which no page shows: what readers call it, the questions that it
-answers, and the errors that it explains. The names are those of a comment below its heading,
-`<!-- asked: OOM, CUDA out of memory -->`, and of the glossary, the errors those of the index of errors. `docs/programs/asked.toml`
-has names and questions, and `translations/es/asked.toml` has those in Spanish: of a value the first line has names, and each
-further line has a question or a symptom as a reader would type it. `docs/javascripts/search.js` compares these with what is
-typed, and puts in order what is found. A page without a translation is also found by the reader's words for the terms that it
-has: those of the glossary, of `terms.toml` and of `[words]` in `asked.toml`.
+answers, and the errors that it explains. The names are those of a comment below its heading, `<!-- asked: OOM, CUDA out of memory
+-->`, and of the glossary, the errors those of the index of errors. `docs/programs/asked.toml` has names and questions, and
+`translations/es/asked.toml` has those in Spanish: of a value the first line has names, and each further line has a question or a
+symptom as a reader would type it. `docs/javascripts/search.js` compares these with what is typed: it finds sections and puts them
+in order, in the place of the theme's worker. A page without a translation is also found by the reader's words for the terms that
+it has: those of the glossary, of `terms.toml` and of `[words]` in `asked.toml`.
 """
 
 from __future__ import annotations
@@ -38,12 +38,7 @@ from docs.programs.hooks.languages import LANGUAGE
 
 log = logging.getLogger("mkdocs.hooks.searching")
 
-# How much more a page counts than another that says the same.
-BOOSTS = {"glossary.md": 3, "phases/*/reading*.md": 2, "phases/*": 1, "api/*": 0.1, "index.md": 0.3, "*": 1}
-
 TOOLS = "api/course/*", "api/clinic/*"  # which no reader looks for by name
-
-WHOLE = 0.4  # of that for the text above its first section, for which the theme multiplies by 2.5
 
 LEFT_OUT = re.compile(
     r"<(?P<block>details|figure|form)\b.*?</(?P=block)>"
@@ -100,7 +95,7 @@ def _on_page_context_hide(context, page: Page, config: MkDocsConfig, **_) -> Non
         asked.setdefault(address, []).append(html.unescape(message))
     if "untranslated" in page.meta:
         english.add(page.url.removeprefix(f"{LANGUAGE}/"))
-    page.meta["search"] = {"boost": boost(path), "exclude": tool} | (page.meta.get("search") or {})
+    page.meta["search"] = {"exclude": tool} | (page.meta.get("search") or {})
     page.whole, page.content = page.content, searched(path, page.content, inner)
 
 
@@ -118,11 +113,9 @@ def on_post_build(config: MkDocsConfig) -> None:
     search = config.plugins["material/search"]
     newcomers, known = of_sections(), own_words(config) if LANGUAGE else {}
     found = defaultdict[tuple[str, str], set[str]](set)
-    search.search_index.entries += [entry | {"boost": boost("api/")} for entry in declared.values()]
+    search.search_index.entries += declared.values()
     for entry in search.search_index.entries:
         entry["location"] = entry["location"].removeprefix(f"{LANGUAGE}/") if LANGUAGE else entry["location"]
-        if "#" not in entry["location"]:
-            entry["boost"] *= WHOLE
         page, _, anchor = entry["location"].partition("#")
         if page in english:
             # `search.js` puts it behind the pages in the reader's language
@@ -192,11 +185,6 @@ def _words(text: str) -> tuple[str, ...]:
 
 def _read(path: File) -> dict:
     return tomllib.loads(path.read_text(encoding="utf-8"))
-
-
-def boost(path: str) -> float:
-    """Return the weight of a page in the search: that of the first pattern that matches."""
-    return next(boost for pattern, boost in BOOSTS.items() if fnmatch(path, pattern))
 
 
 def searched(path: str, content: str, inner: Collection[str] = ()) -> str:
