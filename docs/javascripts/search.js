@@ -226,7 +226,7 @@
   // The sections that have a word of the question, by page, the best first.
   function found() {
     const wanted = new Set(content.map(stem).filter((each) => places.has(each))), counts = new Map();
-    const [alikeness, together] = likeness(wanted), whole = sum(wanted), broad = BROAD.test(query), defined = DEFINED.test(query) || wanted.size === 1;
+    const [alikeness, together] = likeness(wanted), whole = sum(wanted), broad = BROAD.test(query), defined = DEFINED.test(query) || split(query).length < 2;
     for (const each of wanted) for (const [location, often] of places.get(each)) counts.has(location) ? counts.get(location).set(each, often) : counts.set(location, new Map([[each, often]]));
     const value = (location, count) => {
       const [titled, words] = readOf.get(location), like = alikeness.get(location) ?? 0;

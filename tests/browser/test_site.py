@@ -150,14 +150,21 @@ def test_what_a_reader_types_finds_the_section_that_explains_it(page, served, wh
     assert not {words: each for words, each in places.items() if not any(place.endswith(soon[words]) for place in each)}
 
 
-def test_a_whole_question_finds_the_section_of_which_readers_ask_it_in_words_that_no_text_has(page, folder, served):
+def test_a_whole_question_finds_what_no_text_says_in_its_words_and_a_reader_can_ask_for_phrases(page, folder, served):
     typed, place = "How can I refresh my knowledge for an interview?", "students.html#keeping-it"
     entries = json.loads((folder / "search/search_index.json").read_text("utf-8"))["docs"]
     texts = {entry["location"]: f"{entry['title']} {entry['text']}".lower() for entry in entries}
     assert not [word for word in ("refresh", "interview") if word in texts[place]]
     page.goto(f"{served}/students.html")
-    [[first, *_], *_] = page.evaluate(FINDS, [typed])[typed]
-    assert first == place
+    phrase, without, begun = '"dispatch key"', "stride -contiguous", "broadcas"
+    found = page.evaluate(FINDS, [typed, phrase, without, begun])
+    assert found[typed][0][0] == place
+    sections = {
+        words: [texts[each] for group in groups for each in group if "#" in each] for words, groups in found.items()
+    }
+    assert sections[phrase] and all("dispatch key" in text for text in sections[phrase])
+    assert sections[without] and not any(re.search(r"\bcontiguous\b", text) for text in sections[without])
+    assert "broadcast" in sections[begun][0]
 
 
 @pytest.mark.parametrize(
