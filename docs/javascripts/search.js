@@ -194,6 +194,7 @@
   const LONG = 150; // words of a usual section
   const SHOWN = [8, 20]; // pages that are shown, at least and at most: the others if they answer a part of the question as large as
   const LEAST = 0.03; // of what the first one answers
+  const CLOSE = 0.6;
   const DEFINED = /^\W*(what(['’]?s| is| are| does)|meaning of|(?=.* meaning$)|qué (es|son|significa)|que (es|son|significa)|significado de)\b/i; // a definition is asked for
   const BROAD = /^\W*(how (does|do|is|are|can) .*\bwork|how .* works|what (does|do) .* do\b|explain |cómo funcionan? |qué hacen? |para qué sirven? |explica)/i; // a whole reading answers
   const BEGINNING = /^phases\/[^#]*\/reading(_\d\d\w)?\.html(#part-|$)/; // of a reading or of a part
@@ -313,6 +314,8 @@
     const entry = entryOf(query), items = found();
     if (content.length && !items.length && !entry) for (const each of titled(content).reverse()) putFirst(items, each);
     if (entry) putFirst(items, entry);
+    // The theme shows of a page the sections that answer as much as the first: here also a second one that is near to it.
+    for (const [first, second] of items) if (second?.score > CLOSE * first.score) second.score = first.score;
     items.forEach(shown);
     said.textContent = mended && words("Searched for “{0}”.", mended);
     document.querySelector(".md-search-result__list")?.before(said);
