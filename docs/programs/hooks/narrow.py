@@ -13,6 +13,7 @@ A unit is that of the drawings of `rushlight/course/draw`, whose smallest text i
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -424,24 +425,30 @@ def beside(text: Text, shapes: Iterable[Shape]) -> Iterator[Need]:
 
 def apart(one: Text, other: Text) -> float:
     """How far the anchors of two texts have to be from each other: 0 if they are not in one line."""
-    both = one.reach[1] + other.reach[0]
     if one.turned and other.turned:
         return 1.25 * one.size if abs(one.y - other.y) < 2 and one.box is None else 0
     if one.upright:
         middle = one.y - (0.5 - SHARE[one.anchor]) * one.width
-        return both + 3 if abs(middle - other.y) < one.width / 2 + 6 else 0
+        return one.reach[1] + other.reach[0] + 3 if abs(middle - other.y) < one.width / 2 + 6 else 0
     level = abs(one.y - other.y) < 5 and not other.turned and not one.turned
+    if not level or one.box is not None and one.box is other.box:
+        return 0
     phrases = one.mono and not one.box and not other.box and one.lines[1:] and other.lines[1:]  # they are no one line
-    return both + (2 * one.size if phrases else 4) if level and (one.box is None or one.box is not other.box) else 0
+    return one.reach[1] + other.reach[0] + (2 * one.size if phrases else 4)
 
 
 def shared(knots: Sequence[float], needs: Iterable[Need], charts) -> list[tuple]:
     """Return each need from the shortest on: its least width, the share of each interval in it, and how they grow for it. A chart
     grows only if nothing else is there."""
     rigid = [any(chart.left - 0.3 <= a and b <= chart.right + 0.3 for chart in charts) for a, b in pairwise(knots)]
+    most: dict[tuple[float, float], float] = {}  # of several needs between two positions the largest
+    for start, end, least in needs:
+        most[start, end] = max(least, most.get((start, end), 0))
     asked = []
-    for start, end, least in sorted(needs, key=lambda need: need[1] - need[0]):
-        lengths = {i: min(end, b) - max(start, a) for i, (a, b) in enumerate(pairwise(knots)) if a < end and b > start}
+    for (start, end), least in sorted(most.items(), key=lambda need: need[0][1] - need[0][0]):
+        first, last = max(bisect_right(knots, start) - 1, 0), bisect_left(knots, end)
+        inner = enumerate(pairwise(knots[first : last + 1]), first)
+        lengths = {i: min(end, b) - max(start, a) for i, (a, b) in inner}
         shares = [(i, inside / (knots[i + 1] - knots[i])) for i, inside in lengths.items()]
         loose = [0.0 if rigid[i] else inside for i, inside in lengths.items()]
         if sum(lengths.values()):
@@ -453,7 +460,7 @@ def shrunk(knots: Sequence[float], asked: Sequence[tuple], part: float) -> list[
     """Return the least widths of the intervals, each of which keeps a part of its width."""
     widths = [part * (end - start) for start, end in pairwise(knots)]
     for least, shares, grown in asked:
-        lacks = least - sum(share * widths[i] for i, share in shares)
+        lacks = least - sum([share * widths[i] for i, share in shares])
         if lacks > 0:
             gains = sum(grow * share for (_, share), grow in zip(shares, grown, strict=True))
             for (i, _), grow in zip(shares, grown, strict=True):
