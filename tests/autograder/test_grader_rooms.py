@@ -38,19 +38,28 @@ MODULES = {name_of(path): path for path in sorted(PACKAGE.rglob("*.py")) if not 
 @cache
 def imported(name):
     """The modules of the grader that a module imports, at any time, but for the types."""
-    tree = ast.parse(MODULES[name].read_text(encoding="utf-8"))
     package = name if MODULES[name].name == "__init__.py" else name.rpartition(".")[0]
-    types = [node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
-    skipped = {id(inner) for node in types for inner in ast.walk(node)}
     found = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and id(node) not in skipped:
-            up = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
-            source = ".".join([*up, *([node.module] if node.module else [])])
-            if source in MODULES:
-                inner = [f"{source}.{alias.name}" for alias in node.names]
-                found += [each if each in MODULES else source for each in inner]
+    for node in import_froms(ast.parse(MODULES[name].read_text(encoding="utf-8"))):
+        up = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+        source = ".".join([*up, *([node.module] if node.module else [])])
+        if source in MODULES:
+            inner = [f"{source}.{alias.name}" for alias in node.names]
+            found += [each if each in MODULES else source for each in inner]
     return found
+
+
+def import_froms(node):
+    """The statements `from … import …` below a node, but for the types."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.ImportFrom):
+            yield child
+        elif not (isinstance(child, ast.expr) or is_for_types(child)):
+            yield from import_froms(child)
+
+
+def is_for_types(node):
+    return isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING"
 
 
 def room(name):

@@ -82,55 +82,45 @@ def is_for_types(node):
     return isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING"
 
 
-def runs(node):
-    """The statements of a tree that run when the module is imported, less those for type checkers."""
+def imports(node, is_at_import=True, for_types=False):
+    """The import statements below a node, each with whether it runs when the module is imported, and whether it is for type
+    checkers."""
     for child in ast.iter_child_nodes(node):
-        if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.expr)) or is_for_types(child):
-            continue
-        yield child
-        yield from runs(child)
+        if isinstance(child, ast.Import | ast.ImportFrom):
+            yield child, is_at_import and not for_types, for_types
+        elif not isinstance(child, ast.expr):  # in which nothing is imported
+            is_function = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef)
+            yield from imports(child, is_at_import and not is_function, for_types or is_for_types(child))
 
 
-def statements(node):
-    """All that is below a node, less the expressions, in which nothing is imported."""
-    for child in ast.iter_child_nodes(node):
-        if not isinstance(child, ast.expr):
-            yield child
-            yield from statements(child)
-
-
-def imported(name, nodes):
-    """The modules of the framework that these import statements of a module name."""
+def imported(name, statement):
+    """The modules of the framework that this import statement of a module name."""
     package = name if MODULES[name].name == "__init__.py" else name.rpartition(".")[0]
-    for node in nodes:
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names if alias.name in MODULES)
-        elif isinstance(node, ast.ImportFrom):
-            up = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
-            source = ".".join([*up, *([node.module] if node.module else [])])
-            if source in MODULES:
-                inner = [f"{source}.{alias.name}" for alias in node.names]
-                yield from [each if each in MODULES else source for each in inner]
+    if isinstance(statement, ast.Import):
+        return [alias.name for alias in statement.names if alias.name in MODULES]
+    up = package.split(".")[: len(package.split(".")) - statement.level + 1] if statement.level else []
+    source = ".".join([*up, *([statement.module] if statement.module else [])])
+    inner = [f"{source}.{alias.name}" for alias in statement.names] if source in MODULES else []
+    return [each if each in MODULES else source for each in inner]
 
 
 @cache
-def tree_of(name):
-    return ast.parse(MODULES[name].read_text(encoding="utf-8"))
+def found(name):
+    """(The tree of a module is not kept: the search for garbage would go through all of them, which takes longer than to parse.)"""
+    tree = ast.parse(MODULES[name].read_text(encoding="utf-8"))
+    return [(other, *when) for node, *when in imports(tree) for other in imported(name, node)]
 
 
 def at_import(name):
-    return {*imported(name, runs(tree_of(name)))} - {name}
+    return {other for other, is_at_import, _ in found(name) if is_at_import} - {name}
 
 
-@cache
 def at_any_time(name):
-    tree = tree_of(name)
-    inside = {id(inner) for node in statements(tree) if is_for_types(node) for inner in statements(node)}
-    return {*imported(name, (node for node in statements(tree) if id(node) not in inside))} - {name}
+    return {other for other, _, for_types in found(name) if not for_types} - {name}
 
 
 def for_types_too(name):
-    return {*imported(name, statements(tree_of(name)))} - {name}
+    return {other for other, *_ in found(name)} - {name}
 
 
 def room(name):
@@ -157,16 +147,16 @@ def reached(graph, start):
     return reached
 
 
-def circles(imports):
+def circles(imported):
     """Return the strongly connected components: sets of modules that import each other, also through others."""
-    graph = {name: imports(name) for name in MODULES}
+    graph = {name: imported(name) for name in MODULES}
     below = {name: reached(graph, name) for name in graph}
     return sorted({tuple(sorted(other for other in below[name] if name in below[other])) for name in graph} - {()})
 
 
-@pytest.mark.parametrize("imports", [at_import, at_any_time])
-def test_no_modules_import_each_other_in_a_circle(imports):
-    assert circles(imports) == []
+@pytest.mark.parametrize("imported", [at_import, at_any_time])
+def test_no_modules_import_each_other_in_a_circle(imported):
+    assert circles(imported) == []
 
 
 def test_with_imports_for_types_at_most_three_modules_import_each_other():
