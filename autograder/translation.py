@@ -249,6 +249,8 @@ def code(source: str, say: Say) -> str:
 
 
 def _comments(source: str, say: Say) -> str:
+    if "#" not in source:
+        return source
     lines = source.split("\n")
     try:
         tokens = [*tokenize.generate_tokens(io.StringIO(source).readline)]
@@ -278,6 +280,8 @@ def _comments(source: str, say: Say) -> str:
 
 
 def _docstring(source: str, say: Say) -> str:
+    if '"""' not in source:
+        return source
     try:
         function = next((node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)), None)
     except SyntaxError:
