@@ -104,8 +104,10 @@ def pytest_collection():
 
 
 def pytest_collection_finish():
-    """Keep the present objects (torch, thousands of tests) out of later searches for garbage, because they stay to the end."""
+    """Keep the present objects (torch, thousands of tests) out of later searches for garbage, because they stay to the end. The
+    searches are rarer than usual: what a test makes, such as syntax trees, is looked through less often before it is let go."""
     gc.freeze()
+    gc.set_threshold(10_000)
     gc.enable()
 
 
