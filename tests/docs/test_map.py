@@ -4,6 +4,8 @@ import ast
 import re
 from pathlib import Path
 
+from autograder.engine.check import is_on_torch
+from autograder.model import Course
 from docs.programs.hooks import schemes
 from docs.programs.hooks.narrow import narrow
 
@@ -47,6 +49,28 @@ def test_an_arrow_leads_to_every_phase_from_those_that_its_modules_import():
             others = {phase_of(name, found) for name in imports(path)} - {None, number}
             used |= {(other, number) for other in others}
     assert {edge for edge in used if edge[::-1] not in BACKWARDS} <= reached
+
+
+def test_an_arrow_ends_at_every_phase_but_00_which_no_phase_needs():
+    drawing = (schemes.IMAGES / "map.svg").read_text()
+    boxes = re.findall(r'data-phase="(\d\d)" x="(\d+)" y="(\d+)" width="(\d+)" height="(\d+)"', drawing)
+    lines = re.findall(r'<path.* d="M(.+?)"(?: marker-(start))?', drawing)
+    ends = [line.split("L")[-1] for line, _ in lines] + [line.split(" L")[0] for line, start in lines if start]
+    points = [tuple(map(int, end.split())) for end in ends if "z" not in end]
+
+    def reached(x, y, width, height):
+        return any(x - 4 <= left <= x + width + 4 and y - 4 <= top <= y + height + 4 for left, top in points)
+
+    assert len(boxes) == 16
+    assert [number for number, *box in boxes if not reached(*map(int, box))] == ["00"]
+
+
+def test_a_phase_is_in_the_colour_of_real_torch_only_if_all_its_labs_work_on_it():
+    drawing = (schemes.IMAGES / "map.svg").read_text()
+    fills = dict(re.findall(r'data-phase="(\d\d)".* fill="(\S+)"', drawing))
+    of_torch = {number for number, fill in fills.items() if fill == fills["00"]}
+    assert all(is_on_torch(lab.name) for lab in Course().released_labs() if lab.phase in of_torch)
+    assert len({fills[number] for number in ("00", "01", "14")}) == 3
 
 
 def test_the_drawing_for_a_phone_has_a_box_to_press_for_each_phase():
