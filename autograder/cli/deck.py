@@ -50,11 +50,14 @@ def later(day: str, days: int) -> str:
 def scheduled(card: Card, grade: int, today: str) -> Card:
     """The card after an answer. All numbers are whole, so that two languages round alike.
 
-    After AGAIN it is due in the same sitting. A better answer always has a longer interval.
+    After AGAIN it is due in the same sitting. A better answer always has a longer interval. The ease changes from the second answer
+    on, and by a first one that is AGAIN, but not by answers that repeat an AGAIN.
     """
     days, ease = FIRST[grade - 1], card.ease
+    if card.passed or (grade == AGAIN and not card.due):
+        ease = max(card.ease + CHANGE_OF_EASE[grade - 1], LEAST_EASE)
     if card.passed:
-        days, ease = 0, max(card.ease + CHANGE_OF_EASE[grade - 1], LEAST_EASE)
+        days = 0
         for growth in (120, card.ease, card.ease * 13 // 10)[: grade - 1]:
             days = max(-(-card.days * growth // 100), days + 1)
     return Card(card.passed + 1 if grade > AGAIN else 0, ease, days, later(today, days))

@@ -5,13 +5,13 @@ const spaced = (() => {
   const KEY = "rushlight/review", AGAIN = 1, FIRST = [0, 1, 2, 4], CHANGE_OF_EASE = [-20, -15, 0, 15], LEAST_EASE = 130;
   const later = (day, days) => new Date(Date.parse(day) + days * 864e5).toISOString().slice(0, 10);
 
-  function scheduled({ passed, ease, days } = { passed: 0, ease: 250, days: 0 }, grade, today) {
+  function scheduled({ passed, ease, days, due } = { passed: 0, ease: 250, days: 0 }, grade, today) {
     let next = FIRST[grade - 1];
     if (passed) {
       next = 0;
       for (const growth of [120, ease, Math.floor((ease * 13) / 10)].slice(0, grade - 1)) next = Math.max(Math.ceil((days * growth) / 100), next + 1);
-      ease = Math.max(ease + CHANGE_OF_EASE[grade - 1], LEAST_EASE);
     }
+    if (passed || (grade === AGAIN && !due)) ease = Math.max(ease + CHANGE_OF_EASE[grade - 1], LEAST_EASE);
     return { passed: grade === AGAIN ? 0 : passed + 1, ease, days: next, due: later(today, next) };
   }
 
@@ -227,7 +227,11 @@ for (const place of document.querySelectorAll("[data-review]")) {
       begin();
       question.focus({ preventScroll: true });
     });
+    const way = make("p", {}, make("a", { href: "map.html", textContent: words("Choose what to read next") }));
+    way.dataset.continue = ""; // progress.js leads to where the reader stopped, if that is known
+    if (chosen.length) question.append(way);
     bar.replaceChildren(...(chosen.length && hasMore ? [more] : []));
+    dispatchEvent(new Event("rushlight:kept"));
   }
 
   addEventListener("keydown", (event) => {

@@ -30,6 +30,7 @@ TODAY = date.today().isoformat()
         ([HARD] * 10, [1, 2, 3, 4, 5, 6, 8, 10, 12, 15]),  # 1.2
         ([HARD] * 11 + [GOOD] * 2, [1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 18, 24, 32]),  # and 1.3 is the least ease
         ([GOOD, GOOD, AGAIN, AGAIN, GOOD, GOOD, GOOD], [2, 5, 0, 0, 2, 5, 12]),  # 2.3
+        ([AGAIN, AGAIN, GOOD, GOOD, GOOD, GOOD], [0, 0, 2, 5, 12, 28]),  # 2.3, too
     ],
 )
 def test_intervals_are_those_of_anki(grades, days):

@@ -112,6 +112,10 @@ def test_five_questions_are_asked_by_keyboard_or_thumb_and_come_again(review, se
     review.keyboard.press("Enter")
     review.keyboard.press("2")
     assert "Nothing is left for today. Tomorrow: 5 questions." in place.inner_text()
+    assert place.get_by_role("link").get_attribute("href") == "map.html"
+    keep(review, "last", href=f"{served}/phases/01_strided/01a_views.html", lab="01a")
+    review.reload()
+    assert "Go on where you stopped: lab 01a" in place.inner_text()
     assert [card["days"] for card in review.evaluate(f"Object.values({KEPT}.cards)")] == [2, 1, 2, 4, 1]
     review.goto(f"{served}/index.html")
     assert review.locator("[data-due]").inner_text() == ""
