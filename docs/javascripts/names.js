@@ -24,6 +24,9 @@
   const INNER = /^(aten\.(?!strided|functional)|aot|autograd\.(derivatives|fused_pairs|graph)|c10|clinic|contribute|course|dynamo|inductor|nn\.modules\.state_dict|on_torch|torchgen|_)/;
   const LAST = 4;
 
+  // How well the title of a page fits: as it is typed, or by the beginning of one of its words.
+  const titled = (title, part) => (bare(title) === bare(part) ? 0.5 : title.split(/[^\w]+/).some((word) => bare(word).startsWith(bare(part))) ? 2.5 : Infinity);
+
   // A name with what the page says of it, and the headings of the file above.
   function ofPage() {
     const heads = [...document.querySelectorAll("article :is(h2, h3)[id]")];
@@ -46,7 +49,7 @@
     };
   }
 
-  // The modules of the overview that have what is typed, each with its names that have it: first those whose name is what is typed,
+  // The modules of the overview that have what is typed, in a name, in their own or in their title, each with its names that have it: first those whose name is what is typed,
   // then those whose name begins so, then the others. A module with names of several kinds comes several times.
   function ofAll() {
     const modules = [...document.querySelectorAll("article dt")].map((term) => {
@@ -94,7 +97,7 @@
       const rows = modules.map(({ names, module, ...row }) => {
         const fits = names.filter((name) => each.every((at) => at.has(name))).map((name) => [Math.max(...each.map((at) => at.get(name))), name]);
         fits.sort(([one], [other]) => one - other);
-        const itself = Math.max(...words.map(({ whole }) => (module.endsWith(`.${whole}`) ? 0 : fit(module, whole)))) + (INNER.test(module) ? 1.5 : 0);
+        const itself = Math.max(...words.map(({ whole }) => (module.endsWith(`.${whole}`) ? 0 : Math.min(fit(module, whole), titled(row.said.textContent, whole))))) + (INNER.test(module) ? 1.5 : 0);
         const kinds = [[0, 2], [2, 3], [3, Infinity]].map(([from, to]) => fits.filter(([value]) => from <= value && value < to)).filter((kind) => kind.length);
         return (kinds.length ? kinds : [[]]).map((fits, i) => ({ ...row, fits, best: Math.min(i ? Infinity : itself, ...fits.map(([least]) => least)) }));
       });
