@@ -357,8 +357,17 @@ class Cell {
   async edit() {
     if (!navigator.connection?.saveData) python.start().catch(() => {}); // said already
     if (!this.editor) {
+      const opens = this.buttons.querySelector("[data-edit]"), what = words("the editor"), loading = words("loading {}", what);
+      opens?.setAttribute("aria-busy", true); // until the editor has the focus, keys do nothing: see keyboard.js
+      opens?.focus({ preventScroll: true });
+      this.wait(loading);
+      bar.say(loading);
       const { edit } = await import(new URL("editor.js", base)).catch(() => ({}));
-      if (!edit) return bar.say(UNREACHED);
+      opens?.removeAttribute("aria-busy");
+      this.wait("");
+      bar.say(edit ? bar.stage() || "" : UNREACHED);
+      bar.show();
+      if (!edit) return;
       this.editor ??= edit(this.block.querySelector("pre"), {
         text: this.text,
         label: `${this.exercise ?? this.name}. ${HINT}`,
@@ -366,7 +375,7 @@ class Cell {
         changed: (text) => text !== this.text && (this.text = text),
         run: () => press(this.checked?.lacks ? this : (this.checked ?? this)),
       });
-      this.buttons.querySelector("[data-edit]").hidden = true;
+      if (opens) opens.hidden = true;
     }
     this.editor.focus();
   }

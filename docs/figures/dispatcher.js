@@ -32,23 +32,24 @@
     const passed = !now.isCall, through = asked ? "pointer-events: none" : null; // a press of a row is for the row
     const cell = (row, column) => {
       const on = bit(now.sets[column], row), skipped = on && column === 3 && falls(state, data, now.op, row);
+      const says = skipped ? words("falls through") : null;
       const kind = !on ? "ground" : column === 3 ? (skipped ? "" : "one") : column === 2 ? "bad" : "";
-      return moved(`bit ${row} ${column}`, columns[column] - 13, y(row, data) + 3, { class: passed && column < 3 ? "faint" : "", style: through },
+      return moved(`bit ${row} ${column}`, columns[column] - 13, y(row, data) + 3, { class: passed && column < 3 ? "faint" : "", style: through, role: "cell", "aria-label": says },
         rect(0, 0, 26, 22, kind, { rx: 3 }), small("bit", 13, 15, `middle code ${on ? "" : "quiet"}`, skipped ? "↓" : on ? 1 : 0));
     };
     const text = narrow ? 11 : 18;
     const rows = data.rows.map((name, row) => {
       const key = row < data.keys[0].length, here = !asked && row === now.row;
-      return h("g", { key: name, ...(key ? guess(row) : {}) }, rect(0, y(row, data) - 3, wide, ROW - 1, "ground", { rx: 4, opacity: asked && key ? 1 : 0 }),
+      const header = h("g", key ? guess(row) : {}, rect(0, y(row, data) - 3, wide, ROW - 1, "ground", { rx: 4, opacity: asked && key ? 1 : 0 }),
         small("name", narrow ? 10 : 14, y(row, data) + (key ? text : 18), here ? "one" : "", name));
+      const reason = key ? small("reason", table[0], y(row, data) + text + table[1], here ? "one" : "quiet", entry(state, data, now.op, row)[0], { style: through, role: "cell" }) : null;
+      return h("g", { key: name, role: "row", "aria-current": here || null }, h("g", { role: "rowheader" }, header), COLUMNS.map((_, column) => cell(row, column)), reason);
     });
-    const reasons = data.keys[0].map((_, row) =>
-      small(`reason ${row}`, table[0], y(row, data) + text + table[1], !asked && row === now.row ? "one" : "quiet", entry(state, data, now.op, row)[0], { style: through }));
     const first = Math.max(0, Math.min(state.step - 8, steps.length - count)), [left, down] = calls;
     const lines = steps.map((step, i) => {
       if (asked || i < first || i >= first + count) return null;
       const kernel = `${step.isCall ? `${data.ops[step.op]} ` : "↳ "}${data.keys[state.picks[4]][step.row]}`;
-      return moved(`line ${i}`, left + step.depth * 11, down + TOP + 14 + (i - first) * LINE, { class: "kernel", onclick: () => set({ ...state, step: i, playing: false, guess: null }) },
+      return moved(`line ${i}`, left + step.depth * 11, down + TOP + 14 + (i - first) * LINE, { class: "kernel", role: "listitem", "aria-current": i === state.step || null, onclick: () => set({ ...state, step: i, playing: false, guess: null }) },
         rect(0, -16, 208 - step.depth * 11, LINE, "", { opacity: 0 }),
         small("kernel", 0, 0, `code ${i === state.step ? "strong one" : i > state.step ? "quiet" : ""}`, kernel));
     });
@@ -56,19 +57,20 @@
     const runs = asked ? "" : words("Runs: {0} at {1}, the {2}, registered in {3}", data.ops[now.op], data.keys[state.picks[4]][now.row], reason, place);
     return [
       ...paragraph("code", 0, narrow ? 9 : 16, `code ${narrow ? "small" : ""}`, code(state, data), narrow ? 358 : 700, 7.3),
-      ...COLUMNS.map(([over, name], i) => h("g", { key: name, class: passed && i < 3 ? "faint" : "" },
-        small("over", columns[i], 40, "middle quiet", passed && i === 3 ? words("passed on") : over), small("name", columns[i], 55, `middle ${i === 3 ? "strong" : ""}`, name))),
-      small("bits", narrow ? 10 : 14, 55, "quiet", narrow ? words("features") : words("bits of features")),
-      small("backends", 14, y(data.keys[0].length, data) - 8, "quiet", words("bits of backends")),
-      small("table", table[0], 40, "quiet", narrow ? "" : words("table of")),
-      small("op", table[0], narrow ? 40 : 55, "strong code", data.ops[now.op]),
-      small("legend", left + (narrow && 238), down + (narrow ? 55 : 40), "quiet", words("↳ is a redispatch")),
-      small("kernels", left, down + 55, "quiet", asked ? words("kernels that run") : words("kernels that run, {0} of {1}", state.step + 1, steps.length)),
       rect(0, -3, wide, ROW - 1, asked ? "gone" : "ground", { key: "here", rx: 4, transform: `translate(0 ${y(now.row, data)})` }),
-      ...rows,
-      label("mark", 0, text, asked ? "gone" : "small one", "▶", { transform: `translate(0 ${y(now.row, data)})` }),
-      ...data.rows.flatMap((_, row) => COLUMNS.map((_, column) => cell(row, column))),
-      ...reasons, ...paragraph("place", 14, y(data.rows.length, data) + 16, "small", runs, line), ...lines.filter(Boolean),
+      h("g", { key: "table", role: "table", "aria-label": data.ops[now.op] },
+        h("g", { key: "head", role: "row" },
+          small("bits", narrow ? 10 : 14, 55, "quiet", narrow ? words("features") : words("bits of features"), { role: "columnheader" }),
+          COLUMNS.map(([over, name], i) => h("g", { key: name, role: "columnheader", class: passed && i < 3 ? "faint" : "" },
+            small("over", columns[i], 40, "middle quiet", passed && i === 3 ? words("passed on") : over), small("name", columns[i], 55, `middle ${i === 3 ? "strong" : ""}`, name))),
+          h("g", { key: "entries", role: "columnheader" }, small("table", table[0], 40, "quiet", narrow ? "" : words("table of")), small("op", table[0], narrow ? 40 : 55, "strong code", data.ops[now.op]))),
+        rows),
+      small("backends", 14, y(data.keys[0].length, data) - 8, "quiet", words("bits of backends")),
+      label("mark", 0, text, asked ? "gone" : "small one", "▶", { transform: `translate(0 ${y(now.row, data)})`, "aria-hidden": true }),
+      ...paragraph("place", 14, y(data.rows.length, data) + 16, "small", runs, line),
+      small("kernels", left, down + 55, "quiet", asked ? words("kernels that run") : words("kernels that run, {0} of {1}", state.step + 1, steps.length)),
+      small("legend", left + (narrow && 238), down + (narrow ? 55 : 40), "quiet", words("↳ is a redispatch")),
+      ...(asked ? [] : [h("g", { key: "lines", role: "list" }, lines)]),
     ];
   }
 

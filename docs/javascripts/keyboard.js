@@ -137,13 +137,13 @@ if (first) {
 }
 
 // Single keys: the theme's (N, P, F, S and others, at the window), that of exercises, and those of other scripts. A reader may turn them
-// off, and on a control of the page no key leads to another page.
+// off, and on a control of the page no key leads to another page. On a button that is loading an editor no key acts.
 const keys = { get off() { try { return localStorage.getItem("rushlight/keys") === "off"; } catch { return false; } } };
 document.addEventListener("keydown", (event) => {
   const { key, target, ctrlKey, metaKey, altKey } = event;
   if (key.length > 1 || ctrlKey || metaKey || altKey) return;
   const isField = target.closest("input, textarea, select, [contenteditable]");
-  if (keys.off || ("np,.".includes(key) && target.closest("article :is(summary, button, label, [tabindex='0'])"))) event.stopPropagation();
+  if (keys.off || target.closest("[aria-busy]") || ("np,.".includes(key) && target.closest("article :is(summary, button, label, [tabindex='0'])"))) event.stopPropagation();
   else if (key.toLowerCase() === "e" && !isField && first) toExercise(key === "e" ? 1 : -1);
 });
 for (const place of document.querySelectorAll("[data-keys]")) {

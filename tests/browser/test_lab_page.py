@@ -251,10 +251,21 @@ def test_a_milestone_says_with_how_many_pieces_it_passes_and_leads_to_one_that_i
 @pytest.mark.sweep  # an editor starts Python
 def test_an_exercise_is_a_heading_with_its_name_and_an_open_editor_is_not_offered_again(lab):
     assert lab.get_by_role("heading", name="Exercise: element_offset", level=3).is_visible()
-    edit = lab.locator(f'[data-cell="{STRIDES}"] + .buttons').get_by_text("Edit", exact=True)
+    edit, held, address = (
+        lab.locator(f'[data-cell="{STRIDES}"] + .buttons').get_by_text("Edit", exact=True),
+        [],
+        lab.url,
+    )
+    lab.route("**/browser/editor.js", lambda route: held.append(route))
     edit.click()
-    lab.locator(f'[data-cell="{STRIDES}"] .cm-content').wait_for()
-    assert not edit.is_visible()
+    lab.get_by_role("status").get_by_text("loading the editor").wait_for()
+    assert "loading the editor" in lab.locator(f'[data-cell="{STRIDES}"] ~ .outputs').first.inner_text()
+    lab.keyboard.type("fen")  # which would search, or leave the page
+    assert lab.url == address and edit.evaluate("(edit) => edit === document.activeElement")
+    held[0].continue_()
+    lab.locator(f'[data-cell="{STRIDES}"] .cm-focused').wait_for()
+    assert not edit.is_visible() and not lab.get_by_role("status").get_by_text("loading").count()
+    lab.unroute("**/browser/editor.js")
 
 
 @pytest.mark.sweep  # an editor starts Python

@@ -372,6 +372,9 @@ def test_dispatcher_says_that_no_grad_changes_no_bit_and_inference_mode_does(pag
 
 def test_dispatcher_answers_a_guess_of_the_first_key(page, opened):
     said = opened("dispatcher")
+    table = page.get_by_role("table", name="linear")
+    assert table.get_by_role("row", name="AutogradFunctionality 1 0 0 1 math kernel").count() == 1
+    assert page.get_by_role("list").get_by_role("listitem").count() == 6
     press(page, "back", "guess Python")
     assert "not in the set" in said.inner_text()
     press(page, "guess BackendSelect")
