@@ -55,19 +55,22 @@
     }
   };
 
-  // A section was read when all that is in it has been in sight, and some of it for a tenth of the section's minutes.
+  // A section was read when most of its blocks have been in sight, and some of them for a tenth of the section's minutes. A long one
+  // ends with lists and links, which a reader may leave out.
+  const MOST = 0.8;
   const follow = (reading) => {
     const key = `read ${reading}`;
     const read = new Set(stored(key).sections);
-    const unseen = new Map(); // by the anchor of a section, its blocks
+    const blocksOf = new Map(); // by the anchor of a section
+    const seen = new Set(); // blocks
     const sectionOf = new Map(); // by a block
     const inSight = new Set(); // blocks
     const seconds = new Map(); // that a section was in sight
     let anchor;
     for (const block of document.querySelector("article").children) {
-      if (block.matches("h2[id]:not(:has(+ .parts))")) unseen.set((anchor = block.id), new Set());
+      if (block.matches("h2[id]:not(:has(+ .parts))")) blocksOf.set((anchor = block.id), []);
       if (!anchor || read.has(anchor)) continue;
-      unseen.get(anchor).add(block);
+      blocksOf.get(anchor).push(block);
       sectionOf.set(block, anchor);
     }
     const tick = (id) => {
@@ -82,10 +85,13 @@
       const link = [...document.querySelectorAll(".md-nav--secondary a[href]")].find((each) => decodeURIComponent(each.hash) === `#${id}`);
       return 6 * (parseInt(link?.querySelector("small")?.textContent) || 1); // a tenth of its minutes, in seconds
     };
-    const isSeen = (id) => [...unseen.get(id)].every((block) => !block.getClientRects().length); // what is hidden has not to be read
+    const isSeen = (id) => {
+      const blocks = blocksOf.get(id).filter((block) => block.getClientRects().length); // what is hidden has not to be read
+      return blocks.filter((block) => seen.has(block)).length >= MOST * blocks.length;
+    };
     const watch = new IntersectionObserver((entries) => {
       for (const { target, isIntersecting } of entries) {
-        if (isIntersecting) inSight.add(target), unseen.get(sectionOf.get(target)).delete(target);
+        if (isIntersecting) inSight.add(target), seen.add(target);
         else inSight.delete(target);
       }
     });
@@ -96,7 +102,7 @@
       const done = [...seconds.keys()].filter((id) => !read.has(id) && seconds.get(id) >= enough(id) && isSeen(id));
       if (!done.length) return;
       for (const id of done) read.add(id), tick(id);
-      const next = [...unseen.keys()].find((id) => !read.has(id)), title = document.title.replace(/ - \w+$/, "");
+      const next = [...blocksOf.keys()].find((id) => !read.has(id)), title = document.title.replace(/ - \w+$/, "");
       try {
         localStorage.setItem(`rushlight/${key}`, JSON.stringify({ sections: [...read], whole: !next, at: Date.now() }));
         if (next) localStorage.setItem("rushlight/last", JSON.stringify({ href: new URL(`#${next}`, location.href).href, title }));
@@ -105,7 +111,7 @@
       }
       mark();
     }, 1000);
-    for (const id of unseen.keys()) if (read.has(id)) tick(id);
+    for (const id of blocksOf.keys()) if (read.has(id)) tick(id);
     for (const block of sectionOf.keys()) watch.observe(block);
   };
 

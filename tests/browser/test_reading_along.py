@@ -15,6 +15,12 @@ SCROLL = """async (share) => {
     }
 }"""
 SEEN = "() => new Promise((done) => new IntersectionObserver(done).observe(document.body))"
+ENDS = """id => {
+    const section = document.getElementById(id), blocks = [section];
+    while (blocks.at(-1).nextElementSibling.tagName !== "H2") blocks.push(blocks.at(-1).nextElementSibling);
+    const shown = blocks.filter((block) => block.getClientRects().length);
+    return [section, shown.at(-1)].map((block) => Math.round(block.getBoundingClientRect().top + scrollY));
+}"""
 READ = "JSON.parse(localStorage['rushlight/read 01_strided/reading_01a'] ?? '{\"sections\": []}')"
 
 
@@ -42,6 +48,11 @@ def test_a_section_is_read_when_it_was_in_sight_for_some_of_its_minutes_and_not_
     assert page.get_by_title(f"{count} sections read").first.is_visible()
     page.goto(below + READING)
     assert page.locator(".md-nav--secondary a[href='#contiguous-strides'] .section").count() == 1
+    section = "any-strides-you-like-as_strided"
+    top, last = page.evaluate(ENDS, section)
+    foot = last - page.viewport_size["height"] - 10  # where its last block is not in sight
+    rest(page, [*range(top, foot, 360), foot])
+    assert section in page.evaluate(READ)["sections"]
     rest(page, range(0, height, 360))
     assert page.evaluate(READ)["whole"]
     page.goto(below)
