@@ -103,6 +103,8 @@ TERMS = {  # the entry of the glossary that a reader's words should lead to, of 
     "DDP": "#data-parallel-training-ddp",
     "KV cache": "#kv-cache",
     "min-cut": "#min-cut-partitioner",
+    "what is a SymInt": "#symint-symbolic-size",
+    "what is a vector-Jacobian product": "#vector-jacobian-product",
 }
 FIRST = (
     TERMS
