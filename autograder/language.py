@@ -28,6 +28,7 @@ WORDS = 2  # of a sentence, apart from its values, that are not of another one
 _VARIABLES = ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")  # gettext's, the first that is set counts
 _CODE = re.compile(r"[a-z]{2,3}(?:_[A-Z]{2})?")
 _WORD = re.compile(r"[^\W\d_]{2,}")
+_STEP = re.compile(r"(\.|\[\d+\])")  # between the parts of where a result differs
 _PLACE = re.compile(r"\{(\w*)\}")
 _ENTRY = re.compile(r'^((?:#[^~].*\n|#\n)*)msgid (".*"(?:\n".*")*)\nmsgstr (".*"(?:\n".*")*)', re.MULTILINE)
 
@@ -88,7 +89,7 @@ def speak(text: str, *values: Any, **named: Any) -> str:
 
 def _spoken(text: str, language: str, deep: int) -> str:
     """A phrase in another language, with its values, as far as these are phrases. So are two phrases with a semicolon between them.
-    Empty if it is none. What is before a colon needs no translation: it is the name of a check, or where a result differs."""
+    Empty if it is none. What is before a colon is the name of a check, or where a result differs, which may name entries."""
     if not deep:
         return ""
     if known := _catalogue(language).get(text):
@@ -107,6 +108,7 @@ def _spoken(text: str, language: str, deep: int) -> str:
             return "".join(spoken[part] if at % 2 else part for at, part in enumerate(_PLACE.split(said)))
     where, _, rest = text.partition(": ")
     said = rest and _spoken(rest, language, deep - 1)
+    where = "".join(_catalogue(language).get(step, step) if " " in step else step for step in _STEP.split(where))
     return said and f"{where}: {said}"
 
 

@@ -95,6 +95,7 @@ def _operations(module: str, table: str = "") -> dict[str, ast.expr]:
         names = [getattr(target, "id", "") for target in getattr(statement, "targets", [])]
         for node in ast.walk(statement) if not table or table in names else []:
             for key, value in zip(node.keys, node.values) if isinstance(node, ast.Dict) else []:
+                value = value.elts[0] if isinstance(value, ast.Tuple) else value  # an operation, and what is said of it
                 if isinstance(key, ast.Constant) and isinstance(value, ast.Lambda):
                     nodes[key.value] = value.body
                 elif isinstance(key, ast.Constant) and isinstance(value, ast.Constant) and isinstance(value.value, str):

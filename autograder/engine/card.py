@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby, product
 
 from ..language import speak
-from .verdict import DISAGREED, LONG, NEEDS_TORCH, NOT_ATTEMPTED, Verdict, abridged
+from .verdict import DISAGREED, LONG, NEEDS_TORCH, NOT_ATTEMPTED, Verdict, abridged, marked_lines
 
 GREEN, GREY, RED = "#1a7f37", "#656d76", "#c93c37"  # grounds of white text
 PALE_GREEN, PALE_GREY, PALE_RED = (
@@ -66,12 +66,17 @@ def _results(verdict: Verdict, rows: dict[str, str]) -> str:
     if "yours" not in rows:
         return ""
     answer = "expected" if verdict.exact else "torch's"
-    results = [("yours", verdict.own_result, verdict.mine_marks)]
-    results += [(answer, verdict.theirs, verdict.theirs_marks)] if verdict.theirs else []
+    own, others = verdict.results()
+    results = [("yours", *own)]
+    results += [(answer, *others)] if verdict.theirs else []
     if all("\n" not in text and len(text) < LINE_OF_A_RESULT for _, text, _ in results):
         body = f'<div style="margin:4px 0">{"".join(_line(*result) for result in results)}</div>'
     else:
-        pair = "".join(f'<div style="flex:1 1 240px;min-width:0">{_result(*result)}</div>' for result in results)
+        marked = [marked_lines(text, marks) for _, text, marks in results]
+        pair = "".join(
+            f'<div style="flex:1 1 240px;min-width:0">{_result(*result, beside)}</div>'
+            for result, beside in zip(results, [*marked[1:], *marked[:1]])
+        )
         body = f'<div style="display:flex;flex-wrap:wrap;column-gap:24px">{pair}</div>'
     body += _drawing(verdict.layouts, answer) if verdict.outcome == DISAGREED else ""
     body += _block("raised", speak(verdict.raised)) if verdict.raised else ""
@@ -110,13 +115,14 @@ def _block(name: str, text: str) -> str:
     return _folded(name, text) if text.count("\n") >= LONG else _named(name, _preformatted(text))
 
 
-def _result(name: str, text: str, marks: Marks) -> str:
-    """A result. If it is long, the lines around its differences are shown, or around the first one, and all of it is folded."""
+def _result(name: str, text: str, marks: Marks, beside: Sequence[int] = ()) -> str:
+    """A result. If it is long, the lines around its differences are shown, or around the first one, and all of it is folded.
+    `beside` are the lines in which the other result differs."""
     if marks == [[0, len(text)]] and "\n" in text:  # all of it differs, and a tint says no more
         marks = []
     if text.count("\n") < LONG and len(text) < WIDE:
         return _named(name, _preformatted(text, marks))
-    short, near = abridged(text, marks)
+    short, near = abridged(text, marks, beside=beside)
     if short.count("\n") >= 2 * LONG or len(short) >= WIDE:
         short, near = _around_the_first(short, near)
     size = speak("all of it ({count} characters)", count=len(text))

@@ -24,7 +24,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from ..checks.cases import field, first_apart
+from ..checks.cases import entries, field, first_apart
 from ..language import phrase
 from .check import CLINIC, ON_BOARD, Check, find, is_milestone, is_on_torch, shown_source
 from .limits import IN_BROWSER
@@ -48,6 +48,7 @@ from .observe import (
     differences,
     has,
     is_error,
+    is_of_function,
     is_refused,
     layouts,
     part_of,
@@ -142,18 +143,25 @@ def _mentions(tree: Tree, name: str, path: tuple = ()) -> Iterator[tuple]:
 
 
 _PLAIN_DTYPES = ("float32", "int64")
+FEW = 6  # elements of a tensor that is as easy to read as a smaller one
+ODD = 3  # elements that a dimension of size 1, no dimension, or an unusual dtype outweighs
 
 
 def complexity(tree: Tree) -> tuple[float, ...]:
-    """How hard a case is to read, the most important part first: tensors that are empty or made by `as_strided`, elements and lines
-    of text, dimensions, storage offsets, strides that are not contiguous, unusual dtypes, and the sizes of numbers."""
+    """How hard a case is to read, the most important part first: tensors that are empty or made by `as_strided`; elements and lines
+    of text, with what makes a small tensor a special one, such as a size of 1; dimensions, storage offsets, strides that are not
+    contiguous, unusual dtypes, and the sizes of numbers."""
     match tree:
         case {"tensor": {"sizes": sizes, "strides": strides, "offset": offset, "dtype": dtype}}:
             steps = [step for size, step in zip(sizes, strides) if size != 1]
             plain = [math.prod(max(size, 1) for size in sizes[i + 1 :]) for i, size in enumerate(sizes) if size != 1]
             odd = (offset != 0, steps != plain, dtype not in _PLAIN_DTYPES)
             unusual = (0 in sizes) + (calls_of(sizes, strides, offset) is None)
-            return (unusual, math.prod(sizes), len(sizes), *odd, 0)
+            special = sizes.count(1) + (not sizes) + (dtype not in _PLAIN_DTYPES)
+            return (unusual, max(math.prod(sizes), FEW) + ODD * special, len(sizes), *odd, 0)
+        case {"view": [list(sizes), list(strides), int(offset)], "kind": {"dtype": str(dtype)}, **rest}:
+            layout = {"sizes": sizes, "strides": strides, "offset": offset, "dtype": dtype}
+            return complexity([{"tensor": layout}, rest])
         case {"dtype": str(dtype), **rest} if not rest:
             return (0, 1, 0, 0, 0, dtype not in _PLAIN_DTYPES, 0)
         case dict() | list() | tuple():
@@ -265,6 +273,9 @@ class Judge:
         failing = sum(disagreement is not None for disagreement in known.values())
         count = len(tried) - noise
         verdict = Verdict(check.name, PASSED, cases=count, agreed=count - failing, exact=self.source.is_exact(check))
+        verdict.without_result = sum(
+            known[key_of(case)] is None and not is_of_function(mine) for case, mine in zip(tried, observed)
+        )
         if len(tried) < len(cases):
             count, most = len(tried), len(cases)
             verdict.notes = [phrase(f"it is slow: {count} of {most} cases were tried, and its speed costs nothing")]
@@ -384,7 +395,8 @@ class Judge:
         return _simplest(known)
 
     def _explain(self, verdict: Verdict, check: Check, disagreement: Disagreement) -> None:
-        self._describe(verdict, check, disagreement)
+        mine, theirs = _without_idle_entries(disagreement.mine, disagreement.theirs)
+        self._describe(verdict, check, replace(disagreement, theirs=theirs))
         origin = CALCULATION if verdict.exact else TORCH
         if check.prediction:
             parts = [agreement(disagreement.mine, disagreement.theirs, origin)]
@@ -392,13 +404,11 @@ class Judge:
             parts = [*islice(differences(disagreement.mine, disagreement.theirs, origin), MAX_MARKED)]
         paths = {part.path for part in parts}
         verdict.message = _safely(partial(told_first, parts), disagreement.theirs, parts[0]).words
-        verdict.mine, verdict.mine_marks = _safely(
-            partial(show_marked, paths=paths), disagreement.mine, (_UNREADABLE, [])
-        )
+        verdict.mine, verdict.mine_marks = _safely(partial(show_marked, paths=paths), mine, (_UNREADABLE, []))
         if disagreement.raised is None and _safely(partial(is_refused, disagreement.mine), disagreement.theirs, False):
             verdict.mine, verdict.mine_marks = NO_RESULT, []  # the message has all of it
         if not check.prediction:
-            verdict.theirs_marks = show_marked(disagreement.theirs, paths)[1]
+            verdict.theirs_marks = show_marked(theirs, paths)[1]
             verdict.layouts = _safely(
                 partial(layouts, theirs=disagreement.theirs, differing=parts), disagreement.mine, []
             )
@@ -630,6 +640,22 @@ def _show_caught(raised: Tree, went_on: bool) -> str:
     error = show(raised)
     said = phrase(f"your function raised {error}")
     return phrase(f"{said}, and the program went on") if went_on else said
+
+
+def _without_idle_entries(mine: Tree, theirs: Tree) -> tuple[Tree, Tree]:
+    """Both results without the entries that are None in both: they say nothing about the case. If the student's is an error, it has
+    no entry."""
+
+    def kept(tree: Tree) -> Tree:
+        return {"dict": [pair for pair in tree["dict"] if pair[0] not in idle]} if tree is not mine or ours else tree
+
+    both = entries(mine, theirs)
+    real = dict(theirs["dict"]) if isinstance(theirs, dict) and "dict" in theirs else {}
+    if not real or not (both and both[0].keys() == real.keys() or is_error(mine)):
+        return mine, theirs
+    ours = both[0] if both else {}
+    idle = {key for key, value in real.items() if value is None and ours.get(key) is None}
+    return (mine, theirs) if len(idle) == len(real) else (kept(mine), kept(theirs))
 
 
 _UNREADABLE = "(not an observation)"

@@ -162,6 +162,17 @@ def with_raised(result: Tree, raised: Tree = None) -> Tree:
     return result if raised is None else {"result": result, "raised": raised}
 
 
+def without_call(result: Tree) -> Tree:
+    """The observation of a case in which the student's function has not run. This is only counted, never compared."""
+    return {"result": result, "raised": None}
+
+
+def is_of_function(observed: Tree) -> bool:
+    """Whether the result of a case may come from a result of the student's function: it is no error, and the function ran without
+    an exception, as far as the subject knows."""
+    return not _is_with_raised(observed) and not is_error(observed)
+
+
 def with_returned(result: Tree, returned: str = "") -> Tree:
     """The observation of an error of the program itself, which left no function of the student's, with what such a function has
     returned before. It is only shown, never compared. An assertion, and an error of the framework's own, says what is wrong."""
@@ -189,7 +200,7 @@ def has(tree: Tree, key: str, value: Tree) -> bool:
 
 
 def result_of(observed: Tree) -> Tree:
-    """An observation without the exception that may accompany it."""
+    """An observation without what may accompany it."""
     return observed["result"] if _is_with_raised(observed) else observed
 
 
@@ -323,7 +334,8 @@ def accept(tree: Tree, depth: int = 0) -> None:
     A subject may send anything. The judge uses only trees that this function accepts.
     """
     if _is_with_raised(tree) and depth <= 1:  # an observation, or one of a list of them
-        _accept_raised(tree["raised"])
+        if tree["raised"] is not None:
+            _accept_raised(tree["raised"])
         tree, depth = tree["result"], max(depth, 1)
     match tree:
         case None | bool() | float() | str():
@@ -671,8 +683,10 @@ def _pieces(tree: Tree, path: Path) -> Iterator[tuple[str, Path]]:
         case "dict":
             for position, (key, item) in enumerate(tree["dict"]):
                 yield "\n" * (position > 0), path
-                yield f"{clean(key, MAX_VALUE)}: ", (*path, key)
-                yield from _pieces(item, (*path, key))
+                pieces = [*_pieces(item, (*path, key))]
+                is_group = _kind(item) in ("dict", "list") and any("\n" in text for text, _ in pieces)
+                yield f"{clean(key, MAX_VALUE)}:" + ("\n  " if is_group else " "), (*path, key)
+                yield from _indented(pieces, 2)
         case "dtype" | "other" as kind:
             yield clean(tree[kind], MAX_VALUE), path
         case "str":
@@ -680,6 +694,11 @@ def _pieces(tree: Tree, path: Path) -> Iterator[tuple[str, Path]]:
                 yield _cut(line, MAX_VALUE), (*path, i)
         case _:
             yield _cut(repr(tree), MAX_VALUE), path
+
+
+def _indented(pieces: Iterable[tuple[str, Path]], spaces: int) -> Iterator[tuple[str, Path]]:
+    """Pieces of a text whose lines after the first one are indented."""
+    return ((text.replace("\n", "\n" + " " * spaces), path) for text, path in pieces)
 
 
 def _items(tree: list[Tree], path: Path) -> Iterator[tuple[str, Path]]:
@@ -694,7 +713,9 @@ def _items(tree: list[Tree], path: Path) -> Iterator[tuple[str, Path]]:
     yield "" if in_lines else "(", path
     for position, item in enumerate(items):
         yield ("\n" if in_lines else ", ") * (position > 0), path
-        yield from item
+        is_entry = in_lines and _kind(tree[position]) == "dict"  # numbered as in the words on what differs
+        yield f"[{position}] " * is_entry, (*path, position)
+        yield from _indented(item, 4) if is_entry else item
     yield "" if in_lines else ",)" if len(items) == 1 else ")", path
 
 

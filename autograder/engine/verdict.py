@@ -26,6 +26,23 @@ MILESTONE_NOTE = phrase(
     "with the reference's in the place of your pieces that do not pass, it passes and earns its points"
 )
 
+# names of entries of results that several checks have, so that a reader of another language knows them
+ENTRIES = (
+    *(phrase("shares its storage"), phrase("is x itself"), phrase("x afterwards"), phrase("values afterwards")),
+    *(phrase("grad mode"), phrase("grad mode afterwards"), phrase("grad afterwards"), phrase("inference mode")),
+    *(phrase("requires grad"), phrase("differentiated again"), phrase("gradients as they were")),
+    *(phrase("of the base"), phrase("of the other"), phrase("share memory with grad")),
+    *(phrase("same objects"), phrase("the same dtype"), phrase("another dtype"), phrase("cast anew")),
+    *(phrase("in place"), phrase("used by"), phrase("the arguments"), phrase("a new tensor")),
+    *(phrase("bytes of loads"), phrase("bytes of stores"), phrase("bytes of shared memory"), phrase("bytes moved")),
+    *(phrase("requests of loads"), phrase("requests of stores")),
+    *(phrase("sectors of loads"), phrase("sectors of stores")),
+    *(phrase("wavefronts of shared loads"), phrase("wavefronts of shared stores"), phrase("bank conflicts")),
+    *(phrase("atomic operations"), phrase("kernels and blocks"), phrase("reduced in a loop"), phrase("most bytes")),
+    *(phrase("replaced in the state"), phrase("dtype of the element"), phrase("returned by the graphs")),
+)
+_ENTRY = re.compile(r"^ *(?:\[\d+\] )?([^:\n]+)(?=:)", re.MULTILINE)  # the name of an entry at the beginning of a line
+
 MANY_LINES = 40  # of a verdict: a long case then comes last
 LONG = 12  # lines of a case, a program or a result: of a longer program or result some are left out
 KEPT = 10  # lines of a longer result: two differences
@@ -45,6 +62,7 @@ class Verdict:
     outcome: str
     cases: int = 0
     agreed: int = 0
+    without_result: int = 0  # cases that agree, though the student's function did not run, or an error is right
     seconds: float = 0.0
     message: str = ""  # one line: the difference, or the event
     hint: str = ""
@@ -88,10 +106,10 @@ class Verdict:
         said = re.fullmatch(r"yours raises (\w+)\b.*", self.message, re.DOTALL)
         return said is not None and self.mine.startswith(f"{said[1]}: ")
 
-    @property
-    def own_result(self) -> str:
-        """The student's result as a reader sees it."""
-        return speak(NO_RESULT) if self.mine == NO_RESULT else self.mine
+    def results(self) -> list[tuple[str, list[list[int]]]]:
+        """The student's result and torch's as a reader sees them, each with where it differs."""
+        mine = (speak(NO_RESULT), []) if self.mine == NO_RESULT else spoken_entries(self.mine, self.mine_marks)
+        return [mine, spoken_entries(self.theirs, self.theirs_marks)]
 
     def headline(self) -> str:
         judge = speak(self.judged_by)
@@ -121,6 +139,8 @@ class Verdict:
 
     def _count(self) -> str:
         counts = {"agreed": self.agreed, "cases": self.cases, "judge": speak(self.judged_by)}
+        if 0 < self.agreed == self.without_result:
+            return speak("{agreed} of {cases} cases agree with {judge}, none by a result of yours", **counts)
         return speak("{agreed} of {cases} cases agree with {judge}", **counts)
 
     @property
@@ -149,10 +169,12 @@ class Verdict:
             rows += [(phrase("program"), abridged_program(self.program, name))]
             rows += [(phrase("in torch"), abridged_program(self.oracle, name, KEPT))] if self.oracle else []
             frames = show_frames(self.frames)
-            mine = abridged(self.own_result, self.mine_marks)[0]
+            own, others = self.results()
+            mine = abridged(*own, beside=marked_lines(*others))[0]
+            theirs = abridged(*others, beside=marked_lines(*own))[0]
             rows += [(phrase("yours"), mine if self.raised else mine + frames)]
             answer = phrase("expected") if self.exact else phrase("torch's")
-            rows += [(answer, abridged(self.theirs, self.theirs_marks)[0])] if self.theirs else []
+            rows += [(answer, theirs)] if self.theirs else []
             rows += [(phrase("raised"), speak(self.raised) + frames)] if self.raised else []
             is_said = bool(self.theirs) and self.raises
             rows += [(phrase("differs"), speak(self.message))] if self.outcome == DISAGREED and not is_said else []
@@ -189,17 +211,38 @@ def verdict_from(data: Mapping) -> Verdict:
     return verdict
 
 
-def abridged(text: str, marks: Sequence[Sequence[int]], most: int = KEPT) -> tuple[str, list[list[int]]]:
+def spoken_entries(text: str, marks: Sequence[Sequence[int]]) -> tuple[str, list[list[int]]]:
+    """A result with the names of its `ENTRIES` in the language that is spoken here, and where its marked parts are now."""
+    changes = [(*match.span(1), speak(match[1])) for match in _ENTRY.finditer(text) if match[1] in ENTRIES]
+
+    def moved(position: int) -> int:
+        return position + sum(len(said) - (end - start) for start, end, said in changes if end <= position)
+
+    marks = [[moved(start), moved(end)] for start, end in marks]
+    for start, end, said in reversed(changes):
+        text = text[:start] + said + text[end:]
+    return text, marks
+
+
+def marked_lines(text: str, marks: Sequence[Sequence[int]]) -> list[int]:
+    """The numbers of the lines of a text that have a marked part."""
+    lines = text.splitlines(keepends=True)
+    ends = accumulate(map(len, lines))
+    spans = ((end - len(line), end) for line, end in zip(lines, ends))
+    return [i for i, (start, end) in enumerate(spans) if any(first < end and start < last for first, last in marks)]
+
+
+def abridged(
+    text: str, marks: Sequence[Sequence[int]], most: int = KEPT, beside: Sequence[int] = ()
+) -> tuple[str, list[list[int]]]:
     """A text of more than `LONG` lines as about `most` of them, around its first marked parts, and where its marked parts are now.
-    If no part is marked, the first lines."""
+    If no part is marked, the first lines. `beside` are the marked lines of a text that is shown beside it: so both are cut at the
+    same lines."""
     lines = text.splitlines(keepends=True)
     if len(lines) <= LONG:
         return text, [[*mark] for mark in marks]
     ends, near = [*accumulate(map(len, lines))], set[int]()
-    marked = [
-        i for i, end in enumerate(ends) if any(first < end and end - len(lines[i]) < last for first, last in marks)
-    ]
-    for line in marked or range(len(lines)):
+    for line in sorted({*marked_lines(text, marks), *beside}) or range(len(lines)):
         around = near | {*range(max(0, line - CONTEXT), min(len(lines), line + CONTEXT + 1))}
         near = around if len(around) <= most else near
     short, moved = "", []

@@ -1,5 +1,7 @@
 """Checks of lab 03: reductions."""
 
+import re
+
 import numpy as np
 
 from ...engine import observe
@@ -58,6 +60,16 @@ def _numbers(xp, values, kind, view):
     return xp.tensor([float(value) for value in values], dtype=kind).as_strided(*view)
 
 
+def _as_code(torch, values, kind, view, **others):
+    """A case as code: the tensor of its numbers, with `as_strided` if it is not a new one, and the other values."""
+    x = _numbers(torch, values, torch.float64, view)
+    is_new = x.is_contiguous() and x.numel() and not x.storage_offset()
+    numbers = re.sub(r"\b(inf|nan)\b", r"torch.\1", f"{x.tolist() if is_new else [*map(float, values)]}")
+    made = f"torch.tensor({numbers}, dtype=torch.{kind['dtype']})"
+    made += "" if is_new else f".as_strided({', '.join(map(repr, view))})"
+    return "\n".join([f"x = {made}", *(f"{name} = {value!r}" for name, value in others.items())])
+
+
 @drawing
 def _softmaxes(draw, st):
     case = _tensor_of_numbers(draw, st, FLOATING)
@@ -103,6 +115,7 @@ def _about_softmax(case, mine, theirs):
 @program(
     "aten.native.reductions.softmax",
     cases=_softmaxes,
+    show=_as_code,
     edges=[_case(*line, [[3], [1], 0]) | {"dim": 0} for line in (
         ([0.7, -1.6, -2.3], "float16"), ([1000.1, 1000.7, 999.3], "float64"), ([12, 11.5, -3], "float16"),
         ([5e4, 4e4, 1], "float16"), ([10, 10.5, 9], "float16"), (["-inf", 1, 2], "float16"),
@@ -141,6 +154,7 @@ _INFINITE = ["inf", 1, 2, 3, "-inf", 3, "-inf", "-inf", 5, 6, 7, 8]
 @program(
     "aten.native.reductions.logsumexp",
     cases=_logsumexps,
+    show=_as_code,
     edges=[_case(*line, [[3], [1], 0]) | {"dims": [0], "keepdim": False} for line in (
         *_LINES, ([-3e38, -3e38, -2e38], "float32"), ([-1e308, -1e308, -1.5e308], "float64"),
     )]

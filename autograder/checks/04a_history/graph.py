@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from contextlib import nullcontext
 
 from ...engine.check import program
 from ..cases import attempt, breaking, drawn, explained, is_torch, listed, no_cases, rows, several
+from ..listing import expression
 from ..shared_04 import (
     ANY,
     FIXED,
@@ -245,6 +248,9 @@ def unpacked(xp, take, operator, kinds, written, enabled, hooks):
 def saved_tensor(saved, node, x, y, result, hooks):
     if saved is None:
         return None
+    assert hasattr(type(saved), "grad_fn"), (
+        f"unpack_saved returns a tensor or None, and this is of type {type(saved).__name__}"
+    )
     accumulator = None
     if saved.requires_grad and saved.is_leaf:
         origin = saved.view(-1).grad_fn.next_functions[0][0]
@@ -259,12 +265,39 @@ def saved_tensor(saved, node, x, y, result, hooks):
     }
 
 
+def _saved_as_code(torch, operator, kinds, written, enabled, hooks):
+    """A case as code, without an operand that it does not use."""
+    operation = re.sub(r"\bxp\b", "torch", expression(__name__, "KEEP", operator))
+    targets = ast.parse(expression(__name__, "WRITES", written), mode="eval").body.elts
+    used = {
+        node.id for part in (ast.parse(operation), *targets) for node in ast.walk(part) if isinstance(node, ast.Name)
+    }
+    lines = ["import torch", "", "numbers = torch.arange(4, dtype=torch.float64).reshape(2, 2) + 1"]
+    for name, kind in zip("xy", kinds):
+        made = re.sub(r"\bx\b", "numbers", expression(__name__, "OPERANDS", kind))
+        lines += [f"{name} = {made}"] if name in used else []
+    hook = {
+        "copies": "lambda x: [x.clone()], lambda packed: packed[0]",
+        "as it is": "lambda x: x, lambda packed: packed",
+    }
+    lines += [f"with torch.autograd.graph.saved_tensors_hooks({hook[hooks]}):"] if hooks else []
+    lines.append("    " * bool(hooks) + f"result = {operation}")
+    lines += [f"{ast.unparse(target)}.detach().add_(0.5)" for target in targets]
+    lines += ["with torch.no_grad():"] * (not enabled)
+    names = KEEP[operator][1]
+    lines += [
+        "    " * (not enabled) + f"unpack_saved(result.grad_fn.saved_{name}, result.grad_fn)" for name in names * 2
+    ]
+    return "\n".join(lines)
+
+
 @program(
     "autograd.graph.unpack_saved",
     cases=drawn(
         operator=list(KEEP), kinds=several(list(OPERANDS), 2, 2), written=list(WRITES), enabled=[True, True, False],
         hooks=["", "", "", "as it is", "copies"],
     ),
+    show=_saved_as_code,
     edges=[
         {"operator": operator, "kinds": ["leaf", "computed"], "written": written, "enabled": True, "hooks": ""}
         for operator in KEEP

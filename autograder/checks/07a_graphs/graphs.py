@@ -6,6 +6,7 @@ import math
 import operator
 
 from ...engine.check import program
+from ...engine.observe import build
 from ..cases import drawn, rows, several, when, words
 from . import drawn_graphs as fx
 from .drawn_graphs import USER, USER_ADD, USER_GETATTR, N, X, Y, attribute, call, method, module, output
@@ -48,9 +49,28 @@ def _requests(st):
     return st.lists(st.tuples(st.one_of(*names), holder).map(list), max_size=8)
 
 
+def _requests_as_code(torch, requests):
+    """The requests as calls. A name that is given to no object is asked for with None."""
+    objects = {
+        "an object": "an_object",
+        "another": "another",
+        "inf": "math.inf",
+        "zero": "0",
+        "equal": "0.0",
+        "empty": "()",
+    }
+    lines = [
+        f"{objects[name]} = object()" for name in ("an object", "another") if name in [held for _, held in requests]
+    ]
+    lines.append("namespace = torch.fx.graph._Namespace()")
+    lines += [f"namespace.create_name({name!r}, {objects.get(holder, holder)})" for name, holder in requests]
+    return "\n".join(lines)
+
+
 @program(
     "fx.graph.create_name",
     cases=drawn(requests=_requests),
+    show=_requests_as_code,
     edges=[{"requests": requests} for requests in REQUESTS],
     hint=when(
         lambda case: {"sum", "if", "inf", "print", "None", "lambda"} & {name for name, _ in case["requests"]},
@@ -86,9 +106,32 @@ def _steps(st):
     )
 
 
+def _steps_as_code(torch, steps):
+    """The steps as calls and assignments, on the names of the nodes."""
+    graph, lines = fx.graph_of(torch, [X, Y]), [fx.as_code(torch, [X, Y])]
+    for kind, index, args, kwargs in build(steps, None):
+        nodes = [*graph.nodes]
+        node = nodes[index % len(nodes)]
+        if kind == "replace":
+            other = nodes[args[0] % len(nodes)]
+            lines.append(f"{node}.replace_all_uses_with({other})")
+            node.replace_all_uses_with(other)
+            continue
+        args, kwargs = fx.arguments_of(args, kwargs, nodes)
+        if kind == "new":
+            node = graph.create_node("call_function", operator.add, args, kwargs)
+            lines.append(f"{node} = graph.call_function(operator.add, {args}{f', {kwargs}' if kwargs else ''})")
+        else:
+            value = args if kind == "args" else kwargs
+            setattr(node, kind, value)
+            lines.append(f"{node}.{kind} = {value}")
+    return "\n".join(lines)
+
+
 @program(
     "fx.node.update_args_kwargs",
     cases=drawn(steps=_steps),
+    show=_steps_as_code,
     edges=[{"steps": steps} for steps in (
         [], [["new", 0, [N[1], N[0]], {}], ["new", 0, [N[0], N[0]], {}]],
         [["new", 0, [N[0], N[1]], {}], ["new", 0, [N[0]], {}], ["args", 2, [N[0]], {}], ["args", 2, [N[1], N[0]], {}]],

@@ -15,6 +15,7 @@ from autograder.engine.card import MAX_CELLS, PALE_GREEN, PALE_RED, RED, card
 from autograder.engine.check import registry, shown_source
 from autograder.engine.torch_side import TorchSide
 from autograder.engine.verdict import DIED, DISAGREED, NOT_ATTEMPTED, PASSED, UNSTABLE, Verdict, describe
+from autograder.language import speaking
 
 KEPT = {"div", "span", "b", "pre", "details", "summary"}  # by JupyterLab's sanitizer and nbconvert's
 HOSTILE = '<script>alert(1)</script>" onclick="x" \x1b[31m'
@@ -233,6 +234,30 @@ def test_a_verdict_as_text_has_ten_lines_of_a_long_result_and_twelve_of_a_long_p
     kept = [line for line in rows["program"].splitlines() if "other" not in line]
     assert kept == ["def p(xp, n):", "… 16 lines", "    result = xp.m.check(n)", "… 16 lines", "    return 1"]
     assert rows["program"].count("\n") < 14 and program in Structure(card(failed(program=program))).folded
+
+
+def test_two_long_results_are_cut_at_the_same_lines():
+    lines = [f"line {number}\n" for number in range(40)]
+    mine, theirs = "".join(lines), "".join(lines).replace("line 30\n", "another\n")
+    at = theirs.index("another")
+    verdict = failed(mine=mine, theirs=theirs, theirs_marks=[[at, at + 7]])
+    rows = dict(verdict.rows())
+    assert rows["yours"].replace("line 30", "another") == rows["torch's"] and "… 28 lines" in rows["yours"]
+    assert "line 29\nline 30\nline 31" in Structure(card(verdict)).text
+
+
+def test_names_of_entries_are_spoken_and_what_differs_stays_marked(french):
+    entry = "shares its storage"
+    french({entry: "partage sa mémoire avec x", "yours {own}, torch's {other}": "le tien {own}, torch {other}"})
+    mine, theirs = (f"view: 0\n  [0] {entry}: {value}\n{entry} too: 1" for value in (True, False))
+    marks = [[(start := mine.index("True")), start + 4]], [[start, start + 5]]
+    words = f"[0].{entry}: yours True, torch's False"
+    verdict = failed(mine=mine, theirs=theirs, mine_marks=marks[0], theirs_marks=marks[1], message=words)
+    with speaking("fr"):
+        rows, found = dict(verdict.rows()), Structure(card(verdict))
+    assert rows["yours"] == mine.replace(f"{entry}: ", "partage sa mémoire avec x: ")
+    assert found.tinted == ["True", "False"]
+    assert rows["differs"] == "[0].partage sa mémoire avec x: le tien True, torch False"
 
 
 def test_a_long_result_without_a_mark_is_folded():

@@ -31,8 +31,10 @@ from autograder.engine.observe import (
     Malformed,
     SubjectDied,
     SubjectTimedOut,
+    accept,
     difference,
     error_tree,
+    is_of_function,
     tensor_tree,
     with_raised,
 )
@@ -42,7 +44,7 @@ from autograder.engine.verdict import DIED, DISAGREED, GRADER_ERROR, MALFORMED, 
 from rushlight.c10.dispatch import local
 from solutions.shared import copied
 
-STRIDES = "aten.strided.contiguous_strides"
+STRIDES, SOFTMAX = "aten.strided.contiguous_strides", "aten.native.reductions.softmax"
 
 
 @pytest.fixture
@@ -138,21 +140,23 @@ def test_a_case_can_be_replayed(judge, strides):
 
 
 IN_ORDER = [
-    {"x": tensor([])},
-    {"x": tensor([1])},
-    {"x": tensor([1, 1])},
     {"x": tensor([2], dtype="float32")},
-    {"x": tensor([2], dtype="int32")},
     {"x": tensor([2], [2])},
     {"x": tensor([2], offset=1)},
+    {"x": tensor([2, 3])},
+    {"x": tensor([2, 2], [1, 2])},
+    {"x": tensor([])},
+    {"x": tensor([1])},
+    {"x": tensor([2], dtype="int32")},
     {"x": tensor([1, 2])},
     {"x": tensor([1, 2]), "dim": 1},
     {"x": tensor([1, 2]), "dim": -1},
     {"x": tensor([1, 2]), "dim": 7},
     {"x": tensor([1, 2]), "dim": float("nan")},
+    {"x": tensor([1, 1])},
     {"x": tensor([3]), "y": tensor([1])},
-    {"x": tensor([2, 2], [1, 2])},
-    {"x": tensor([2, 3])},
+    {"x": tensor([1, 1], dtype="bool")},
+    {"x": tensor([2, 3, 4])},
     {"x": tensor([0])},
     {"x": tensor([1, 0, 4])},
 ]
@@ -178,6 +182,42 @@ def test_a_case_in_which_only_the_students_side_raises_comes_first(judge, stride
     fill(strides, mistaken)
     verdict = judge.verdict(STRIDES, answer)
     assert "ValueError" in verdict.message and len(verdict.case["sizes"]) == 3
+
+
+def test_a_verdict_says_if_no_case_agrees_by_a_result_of_the_student(judge, plugged):
+    def refuses(x, dims):
+        raise RuntimeError("always")
+
+    permute = function_of("aten.strided.permute")
+    right = vars(permute)["__wrapped__"]
+    fill(permute, refuses)
+    verdict = judge.verdict("aten.strided.permute", answer)
+    assert 0 < verdict.agreed == verdict.without_result
+    assert "cases agree with torch, none by a result of yours" in verdict.headline()
+    fill(permute, lambda x, dims: refuses(x, dims) if x.dim() > 2 else right(x, dims))
+    verdict = judge.verdict("aten.strided.permute", answer)
+    assert verdict.agreed > verdict.without_result > 0 and "none by" not in verdict.headline()
+
+
+@pytest.fixture
+def softmax():
+    """The slot of a softmax, emptied afterwards."""
+    yield function_of(SOFTMAX)
+    unplug(function_of(SOFTMAX))
+
+
+def test_a_case_in_which_the_function_does_not_run_agrees_without_a_result(judge, softmax):
+    case = {"values": [], "kind": {"dtype": "float32"}, "view": [[2, 0], [1, 1], 0], "dim": 1}
+    fill(softmax, lambda array, dim: None)
+    (seen,) = over_the_wire(SOFTMAX, [case])
+    accept(seen)
+    assert not is_of_function(seen) and difference(seen, judge.answer(find(SOFTMAX), case)) is None
+
+
+def test_entries_that_are_none_on_both_sides_are_not_shown_and_the_case_is_code(judge, softmax):
+    fill(softmax, lambda array, dim: array)
+    verdict = judge.verdict(SOFTMAX, answer)
+    assert "None" not in verdict.mine + verdict.theirs and "x = torch.tensor(" in verdict.listing
 
 
 def test_an_exception_in_a_corner_does_not_hide_what_is_wrong_elsewhere(judge, strides):

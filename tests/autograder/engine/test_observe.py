@@ -305,6 +305,16 @@ def marked(mine, theirs):
     return tuple([text[start:end] for start, end in marks] for text, marks in shown)
 
 
+def test_entries_of_entries_are_below_their_name_and_those_of_a_list_have_numbers():
+    inner = {"dict": [["a", 1], ["b", [True, None]]]}
+    tree = {"dict": [["one", inner], ["several", [inner, inner]], ["none", {"dict": []}]]}
+    entries = ["[0] a: 1", "    b: (True, None)", "[1] a: 1", "    b: (True, None)"]
+    lines = ["one:", "  a: 1", "  b: (True, None)", "several:", *(f"  {line}" for line in entries), "none: "]
+    text, marks = show_marked(tree, [("several", 1, "b", 0)])
+    assert text == show(tree) == "\n".join(lines) and [text[a:b] for a, b in marks] == ["True"]
+    assert marks[0][0] > text.index("[1]")
+
+
 def test_the_line_that_differs_is_shown_however_long_the_text_before_it_is():
     line = "float tmp = 0;\n"
     for count in (20, 300, 2000):
