@@ -680,6 +680,8 @@ def _pieces(tree: Tree, path: Path) -> Iterator[tuple[str, Path]]:
             yield f": {clean(tree['message'], MAX_VALUE)}", (*path, "message")
         case "list":
             yield from _items(tree, path)
+        case "dict" if not tree["dict"]:
+            yield "{}", path
         case "dict":
             for position, (key, item) in enumerate(tree["dict"]):
                 yield "\n" * (position > 0), path

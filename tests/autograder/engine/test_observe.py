@@ -309,7 +309,7 @@ def test_entries_of_entries_are_below_their_name_and_those_of_a_list_have_number
     inner = {"dict": [["a", 1], ["b", [True, None]]]}
     tree = {"dict": [["one", inner], ["several", [inner, inner]], ["none", {"dict": []}]]}
     entries = ["[0] a: 1", "    b: (True, None)", "[1] a: 1", "    b: (True, None)"]
-    lines = ["one:", "  a: 1", "  b: (True, None)", "several:", *(f"  {line}" for line in entries), "none: "]
+    lines = ["one:", "  a: 1", "  b: (True, None)", "several:", *(f"  {line}" for line in entries), "none: {}"]
     text, marks = show_marked(tree, [("several", 1, "b", 0)])
     assert text == show(tree) == "\n".join(lines) and [text[a:b] for a, b in marks] == ["True"]
     assert marks[0][0] > text.index("[1]")
