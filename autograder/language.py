@@ -97,16 +97,15 @@ def _spoken(text: str, language: str, deep: int) -> str:
     before, _, last = text.rpartition("; ")
     if (first := before and _spoken(before, language, deep - 1)) and (second := _spoken(last, language, deep - 1)):
         return f"{first}; {second}"
+    where, _, rest = text.partition(": ")
     for literals, names, said in _patterns(language):
         if (values := _values(literals, text)) is not None:
             known = [value if value.isdigit() else _spoken(value, language, deep - 1) for value in values]
-            if len(_WORD.findall(" ".join(literals))) < WORDS and not any(
-                known
-            ):  # another sentence with these few words
-                continue
+            is_short = len(_WORD.findall(" ".join(literals))) < WORDS
+            if is_short and (not any(known) or rest and _spoken(rest, language, deep - 1)):
+                continue  # another sentence with these few words, or a name with them
             spoken = dict(zip(names, (said or value for said, value in zip(known, values))))
             return "".join(spoken[part] if at % 2 else part for at, part in enumerate(_PLACE.split(said)))
-    where, _, rest = text.partition(": ")
     said = rest and _spoken(rest, language, deep - 1)
     where = "".join(_catalogue(language).get(step, step) if " " in step else step for step in _STEP.split(where))
     return said and f"{where}: {said}"

@@ -218,10 +218,10 @@ def spoken_entries(text: str, marks: Sequence[Sequence[int]]) -> tuple[str, list
     def moved(position: int) -> int:
         return position + sum(len(said) - (end - start) for start, end, said in changes if end <= position)
 
-    marks = [[moved(start), moved(end)] for start, end in marks]
+    spoken = text
     for start, end, said in reversed(changes):
-        text = text[:start] + said + text[end:]
-    return text, marks
+        spoken = spoken[:start] + said + spoken[end:]
+    return spoken, [[moved(start), moved(end)] for start, end in marks]
 
 
 def marked_lines(text: str, marks: Sequence[Sequence[int]]) -> list[int]:

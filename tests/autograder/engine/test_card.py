@@ -15,7 +15,7 @@ from autograder.engine.card import MAX_CELLS, PALE_GREEN, PALE_RED, RED, card
 from autograder.engine.check import registry, shown_source
 from autograder.engine.torch_side import TorchSide
 from autograder.engine.verdict import DIED, DISAGREED, NOT_ATTEMPTED, PASSED, UNSTABLE, Verdict, describe
-from autograder.language import speaking
+from autograder.language import speak, speaking
 
 KEPT = {"div", "span", "b", "pre", "details", "summary"}  # by JupyterLab's sanitizer and nbconvert's
 HOSTILE = '<script>alert(1)</script>" onclick="x" \x1b[31m'
@@ -248,13 +248,20 @@ def test_two_long_results_are_cut_at_the_same_lines():
 
 def test_names_of_entries_are_spoken_and_what_differs_stays_marked(french):
     entry = "shares its storage"
-    french({entry: "partage sa mémoire avec x", "yours {own}, torch's {other}": "le tien {own}, torch {other}"})
+    french(
+        {
+            entry: "partage sa mémoire avec x",
+            "{a} and {b}": "{a} et {b}",
+            "yours {own}, torch's {other}": "le tien {own}, torch {other}",
+        }
+    )
     mine, theirs = (f"view: 0\n  [0] {entry}: {value}\n{entry} too: 1" for value in (True, False))
     marks = [[(start := mine.index("True")), start + 4]], [[start, start + 5]]
     words = f"[0].{entry}: yours True, torch's False"
     verdict = failed(mine=mine, theirs=theirs, mine_marks=marks[0], theirs_marks=marks[1], message=words)
     with speaking("fr"):
         rows, found = dict(verdict.rows()), Structure(card(verdict))
+        assert speak("this and that[0]: yours 1, torch's 2") == "this and that[0]: le tien 1, torch 2"
     assert rows["yours"] == mine.replace(f"{entry}: ", "partage sa mémoire avec x: ")
     assert found.tinted == ["True", "False"]
     assert rows["differs"] == "[0].partage sa mémoire avec x: le tien True, torch False"
