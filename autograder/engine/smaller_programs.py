@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rushlight.course import predictions
 
+from ..language import phrase
 from .observe import Malformed, SubjectDied, SubjectTimedOut, Tree, clean, is_error, result_of, show
 from .patients import BUILTINS, BY_TEXT, FORBIDDEN, PRIVATE, Examine, names_of_others, run_on_torch
 from .verdict import DISAGREED, PASSED, Verdict
@@ -155,22 +156,23 @@ def examined(name: str, text: str) -> tuple[bool, str]:
         text = inspect.cleandoc(text) + "\n"
         count, most = count_tokens(text), TOKENS[name]
         if count > LARGE * most:
-            return False, f"it has {count} tokens; at most {most} are small"
+            return False, phrase(f"it has {count} tokens; at most {most} are small")
         failure, expected = failure_of(plain_script(text)), failure_of_long(name)
     except ValueError as error:
         return False, f"{error}"
     except (SyntaxError, RecursionError, MemoryError, tokenize.TokenError) as error:
-        return False, f"it is no program: {error or type(error).__name__}"
+        problem = error or type(error).__name__
+        return False, phrase(f"it is no program: {problem}")
     except (SubjectDied, SubjectTimedOut, Malformed) as error:
         return False, f"on torch: {error}"
     if failure is None:
-        return False, "it does not fail"
+        return False, phrase("it does not fail")
     for part, mine, theirs in zip(PARTS, failure, expected):
         if mine != theirs:
             return False, f"it fails, but {part} is another one: {mine or 'none'}; of the long program: {theirs}"
     if count > most:
-        return False, f"it fails as before, and has {count} tokens; at most {most} are small"
-    return True, f"it fails as before, and has {count} tokens"
+        return False, phrase(f"it fails as before, and has {count} tokens; at most {most} are small")
+    return True, phrase(f"it fails as before, and has {count} tokens")
 
 
 def shrunk(needed: int) -> Examine:
@@ -183,7 +185,7 @@ def shrunk(needed: int) -> Examine:
             return _says(DISAGREED, show(texts))
         given = {name: text for name, text in texts["dict"] if isinstance(name, str) and isinstance(text, str)}
         told = {
-            name: examined(name, given[name]) if name in given else (False, "the exercise returns no text")
+            name: examined(name, given[name]) if name in given else (False, phrase("the exercise returns no text"))
             for name in FAILING
         }
         good, all_of_them = sum(passes for passes, _ in told.values()), len(FAILING)
