@@ -62,7 +62,6 @@ class Verdict:
     outcome: str
     cases: int = 0
     agreed: int = 0
-    without_result: int = 0  # cases that agree, though the student's function did not run, or an error is right
     seconds: float = 0.0
     message: str = ""  # one line: the difference, or the event
     hint: str = ""
@@ -79,6 +78,7 @@ class Verdict:
     raised: str = ""  # an exception of the student's function that did not end the program
     frames: list[list] = field(default_factory=list)  # of an exception: [function, line, text of the line]
     notes: list[str] = field(default_factory=list)  # added by grading
+    without_result: int = 0  # cases that agree, though the student's function did not run, or an error is right
     counts: dict[str, int] = field(default_factory=dict)  # what an answer that passes asks for, if the check counts it
     drawn_for: str = ""  # the name that has drawn the programs of a prediction
     pieces: dict[str, bool] = field(default_factory=dict)  # of a milestone: whether each of the lab's is the student's
