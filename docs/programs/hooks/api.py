@@ -123,6 +123,7 @@ CALLED = {
     "functions": "the operator `{}`",
     "input": "`Tensor.{}`",
 }  # what a row of a table calls
+DEFINED = re.compile(r"^(?:( *)(?:async )?(def|class) (\w+)|(\w+)(?:: [^=\n]+)? = |(?=\w))", re.MULTILINE)
 CLASS = re.compile(r"^(?:class|struct) (?:\w+ )*?(\w+)(?: final)?(?: : [^;{]*)? \{", re.MULTILINE)
 STATEMENT = ast.Assign | ast.AnnAssign | ast.Expr | ast.For  # that defines names without `def` or `class`
 DEFINITION = ast.FunctionDef | ast.ClassDef | STATEMENT
@@ -555,22 +556,15 @@ def defined(path: str) -> dict[str, dict[str, int]]:
 
 
 def _lines(source: str) -> dict[str, int]:
-    """The first line of each name that a source defines, and of a method also under the name with its class."""
-    found: dict[str, int] = {}
-
-    def walk(body: Iterable[ast.AST], before: str = "") -> None:
-        for node in body:
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-                found.setdefault(before + node.name, node.lineno)
-                walk(node.body if isinstance(node, ast.ClassDef) else (), f"{before}{node.name}.")
-            elif isinstance(node, ast.Assign):
-                found.update(
-                    {each.id: node.lineno for each in node.targets if isinstance(each, ast.Name) and not before}
-                )
-            else:
-                walk(ast.iter_child_nodes(node), before)
-
-    walk(ast.parse(source).body)
+    """The first line of each name that a source defines; that of a method is the name of its class and its own."""
+    found, owner, line, at = dict[str, int](), "", 1, 0
+    for match in DEFINED.finditer(source):
+        line, at = line + source.count("\n", at, match.start()), match.start()
+        indent, kind, name, assigned = match.groups()
+        if not indent:
+            owner = name if kind == "class" else ""
+        if (name or assigned) and (not indent or owner and len(indent) == 4):
+            found.setdefault(assigned or (f"{owner}.{name}" if indent else name), line)
     return found
 
 
