@@ -222,7 +222,9 @@ def test_a_reading_with_parts_has_a_page_for_each_and_the_five_lines_on_the_firs
 def test_a_part_lists_its_sections_in_the_language_of_the_page(hooks, long, monkeypatch):
     known = {"Rows": "Filas", "For reference": "Para consultar"}
     monkeypatch.setattr(hooks["notebooks"].Notebook, "said", lambda self, heading: known.get(heading, heading))
-    text = hooks["divided"].pages(hooks["notebooks"].convert(long, None), long, {})[long.page][1]
+    longer = hooks["notebooks"].convert(long, None).replace("Rows", "Filas " * 1800)
+    text = hooks["divided"].pages(longer, long, {})[long.page][1]
+    assert "About 5 minutes" in text and "About 10 minutes" not in text  # as in English
     assert "[Filas](reading_01a.md#rows) · [rows](reading_01a.md#rows_1)" in text
     assert "[Filas](reading_for_reference.md#rows)" in text
 

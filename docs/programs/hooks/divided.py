@@ -51,6 +51,7 @@ class Part:
     sections: dict[str, str] = field(default_factory=dict)  # links to them, with their titles
     number: str = ""  # `07a`, as the lab that builds it
     anchor: str = ""  # of its heading
+    time: float = 0  # minutes to read it in English, said on the pages of each language
 
     @property
     def label(self) -> str:
@@ -85,13 +86,14 @@ def parts(cells: list[NotebookNode], page: str) -> list[Part]:
             if level == 2:
                 part.sections[f"{posixpath.basename(part.page)}#{anchor}"] = title
         if cell.cell_type == "markdown" and found:
+            part.time += reading_minutes(cell.source)
             part.anchors |= {f"{name}=": f"{name}=" for name in FIGURE.findall(cell.source)}
     return found if any(part.number for part in found) else []
 
 
-def minutes(text: str) -> int:
-    """Return how long it takes to read a page and to answer its questions."""
-    return max(5, 5 * round(reading_minutes(text) / 5))
+def minutes(time: float) -> int:
+    """Return the minutes in which one reads a page and answers its questions, in steps of five."""
+    return max(5, 5 * round(time / 5))
 
 
 def pages(text: str, reading: Notebook, labs: dict[str, str]) -> dict[str, tuple[str, str]]:
@@ -107,7 +109,7 @@ def pages(text: str, reading: Notebook, labs: dict[str, str]) -> dict[str, tuple
             end = said
             continue
         lab = [f"{words('lab')} [{part.number}]({labs[part.number]})"] if part.number in labs else []
-        notes = [words("About {} minutes with the questions").format(minutes(said)), *lab]
+        notes = [words("About {} minutes with the questions").format(minutes(part.time)), *lab]
         title = (
             part.title if part.number else f"{first.title.partition(':')[0]}: {part.title[0].lower()}{part.title[1:]}"
         )

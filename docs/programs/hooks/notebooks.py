@@ -34,6 +34,7 @@ from autograder import translation
 from autograder.engine import practice
 from autograder.model import Lab, exercise_name, number_of
 from autograder.model import phases as phase_names
+from autograder.paths import reading_minutes
 from docs.programs.hooks import divided
 from docs.programs.hooks.divided import plain
 from docs.programs.hooks.languages import LANGUAGE, anchored, grouped, say, words
@@ -378,7 +379,8 @@ def _ways(page: str, phase: Phase, needs: list[str], others: list[Phase]) -> str
         f"[{other.label}](../{other.name}/reading.md)" for other in others if other.name[:2] in needs and other.reading
     ]
     labs = [f"[{number_of(lab.path.stem)}]({lab.path.stem}.md)" for lab in phase.labs]
-    said = [words("About {} minutes with the questions").format(divided.minutes(page))]
+    time = sum(reading_minutes(cell.source) for cell in phase.reading.read().cells if cell.cell_type == "markdown")
+    said = [words("About {} minutes with the questions").format(divided.minutes(time))]
     said += [f"{words('builds on')} {', '.join(before)}"] if before else []
     said += (
         [f"{words('lab') if len(labs) == 1 else words('labs')} {', '.join(labs)}\N{NO-BREAK SPACE}→"] if labs else []
