@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import inspect
 import re
 from pathlib import Path
 from types import SimpleNamespace
@@ -159,6 +160,32 @@ def test_every_name_has_a_sentence_and_what_programs_call_the_place_in_pytorch(a
     assert "[`torch/nn/functional.py`]" in pages["nn.functional"].partition("`max_pool2d` {")[2].partition("##")[0]
     assert "`nn.functional.celu`" in pages["nn.modules.stateless"]
     assert re.search(r"\[`RMSprop`\]\(https://[^)]+/torch/optim/rmsprop\.py#L\d+\)", pages["optim.rules"])
+
+
+def test_a_name_leads_to_the_line_that_defines_it_in_pytorch(api):
+    """Also a name that a module of torch imports or assigns, one of several names of a value, a method, and an operator."""
+    found = {module.name: module for inside in api.modules(ROOT).values() for module in inside}
+    for module, name, known in (
+        ("cuda", "device_count", torch.cuda.memory_allocated),
+        ("cuda", "manual_seed", torch.cuda.empty_cache),
+        ("aten.functional", "meshgrid", torch.functional.meshgrid),
+        ("aten.native.random", "seed", torch.seed),
+        ("utils.checkpoint", "CheckpointError", torch.utils.checkpoint.CheckpointError),
+        ("nn.functional", "interpolate", torch.nn.functional.interpolate),
+        ("nn.modules.module", "Module.register_buffer", torch.nn.Module.register_buffer),
+        ("optim.optimizer", "Optimizer.add_param_group", torch.optim.Optimizer.add_param_group),
+    ):
+        source, first = inspect.getsourcelines(inspect.unwrap(known))
+        line = first + next(i for i, text in enumerate(source) if text.lstrip().startswith(("def ", "class ")))
+        file = Path(inspect.getsourcefile(inspect.unwrap(known))).relative_to(Path(torch.__file__).parents[1])
+        page = api.module_page(found[module], found, {}, {})
+        entry = page.partition(f"{{ #{name} }}")[2].partition("\n##")[0]
+        assert f"[`{known.__name__}`]({api.url(file.as_posix())}#L{line})" in entry, name
+    assert "#memory_allocated }" not in api.module_page(found["cuda"], found, {}, {})
+    assert api.counterpart(found["nn.init"], "uniform")[1] == "uniform"
+    assert api.counterpart(found["aten.strided"], "Tensor.item")[:2] == (api.NATIVE, "item")
+    assert api.counterpart(found["aten.strided"], "Tensor.data_ptr")[:2] == (api.METHODS, "data_ptr")
+    assert f"`max.dim`]({api.url(api.NATIVE)}#L" in api.module_page(found["return_types"], found, {}, {})
 
 
 def test_an_example_is_code_and_no_quotation(api):

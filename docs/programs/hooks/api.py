@@ -6,7 +6,8 @@ file, under the headings of the file, with signature, docstring and, folded, the
 name has an entry if a string below the assignment describes it. Operators have a page of their own, from `native_functions.yaml`,
 which `javascripts/operators.js` filters, and so does `javascripts/names.js` a page with many names. It filters the overview by the
 names of all pages. A path of PyTorch's repository, here and on every other page, becomes a link to that file in the release `TAG`,
-and a name beside it to the line that defines it, where the installed torch has the file; nothing is fetched.
+and a name beside it to the line that defines it, where the installed torch has the file; nothing is fetched. An entry whose name a
+module of torch has too leads to the line of the definition, also if that module imports or assigns the name.
 """
 
 from __future__ import annotations
@@ -123,7 +124,16 @@ CALLED = {
     "functions": "the operator `{}`",
     "input": "`Tensor.{}`",
 }  # what a row of a table calls
-DEFINED = re.compile(r"^(?:( *)(?:async )?(def|class) (\w+)|(\w+)(?:: [^=\n]+)? = |(?=\w))", re.MULTILINE)
+DEFINED = re.compile(
+    r"^( *)(?:(?:async )?(def|class) (\w+)|(\w+)(?:: [^=\n]+)? = |(?<! )(if|elif|else|try|except)\b|(?<! )(?=\w))",
+    re.MULTILINE,
+)
+IMPORT = re.compile(r"^from ([.\w]+) import (?:\(([^)]*)\)|([^(\n]*))", re.MULTILINE)
+NATIVE, METHODS = "aten/src/ATen/native/native_functions.yaml", "tools/autograd/templates/python_variable_methods.cpp"
+LISTED = {  # files that list what C++ defines for Python
+    NATIVE: re.compile(r"^- func: (?=(\w+))([\w.]+)", re.MULTILINE),
+    METHODS: re.compile(r"^(?:static )?PyObject ?\* ?THPVariable_(\w+)\(", re.MULTILINE),
+}
 CLASS = re.compile(r"^(?:class|struct) (?:\w+ )*?(\w+)(?: final)?(?: : [^;{]*)? \{", re.MULTILINE)
 STATEMENT = ast.Assign | ast.AnnAssign | ast.Expr | ast.For  # that defines names without `def` or `class`
 DEFINITION = ast.FunctionDef | ast.ClassDef | STATEMENT
@@ -254,6 +264,11 @@ def assigned(node: STATEMENT) -> list[str]:
     return [part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)]
 
 
+def chain(node: ast.AST) -> list[str]:
+    """The names of one value that a statement with several `=` assigns."""
+    return [part.id for part in node.targets if isinstance(part, ast.Name)] if isinstance(node, ast.Assign) else []
+
+
 def without_file() -> list[str]:
     """The names in the modules that no file has, as `jit.script`."""
     modules = {path: vars(module) for path, module in sys.modules.items() if path.startswith("rushlight.")}
@@ -296,6 +311,14 @@ def named_result(name: str, kind: type) -> ast.Expr:
     node = ast.Expr(ast.Constant(""), lineno=0, end_lineno=0)
     fields, operator = _series([f"`{field}`" for field in kind.__match_args__]), name.removesuffix("_out")
     node.said = f"The result of `{operator}`{' with `out`' * (operator != name)}: a tuple with the attributes {fields}."
+    returned = [
+        form
+        for form, native in loaded().items()
+        if native.schema.name == operator
+        and bool(native.out) == (operator != name)
+        and [result.name for result in native.schema.returns] == [*kind.__match_args__]
+    ]
+    node.said += f" Source: `{NATIVE}`, `{returned[0]}`." if returned else ""
     return node
 
 
@@ -469,7 +492,12 @@ def module_page(
         if title:
             parts.append(f"## {_escaped(title[:1].upper() + title[1:])}")
         bare = [name for name in definitions if re.match(r"_\d", name)]
-        for name in [name for name in definitions if name not in bare]:
+        once = [
+            name
+            for name, node in definitions.items()
+            if chain(node)[:1] in ([], [name]) or f"{module.name}.{name}" in kernels
+        ]
+        for name in [name for name in once if name not in bare]:
             full = f"{module.name}.{name}"
             notes = []
             if full in exercises:
@@ -525,6 +553,98 @@ def row(statement: STATEMENT, name: str) -> ast.AST:
     return next((value for key, value in pairs if getattr(key, "value", None) == name), ast.Module([], []))
 
 
+@cache
+def public() -> dict[int, list[tuple[str, str]]]:
+    """The names that each function, class and value of rushlight has in the modules that PyTorch has too, as far as they are
+    imported here: by its id, the module and the name."""
+    found: dict[int, list[tuple[str, str]]] = {}
+    for path, module in sorted(sys.modules.items()):
+        space = path.removeprefix("rushlight").removeprefix(".")
+        if path.partition(".")[0] == "rushlight" and "._" not in path and source_of(space):
+            for name, value in vars(module).items():
+                if name[0] != "_" and getattr(value, "__module__", "").startswith("rushlight."):
+                    found.setdefault(id(value), []).append((space, name))
+    return found
+
+
+def counterpart(module: Module, name: str) -> tuple[str, str, int] | None:
+    """The file of PyTorch, the name and the line that define what an entry is called there."""
+    name, _, method = name.partition(".")
+    value = getattr(sys.modules.get(f"rushlight.{module.name}"), name, None)
+    names = sorted(public().get(id(value), []), key=lambda each: each[1] != name)  # its own name before others
+    spaces = [(module.name, name)] if source_of(module.name) else []
+    spaces = [("_tensor", name)] if name == "Tensor" else [*spaces, *names]
+    places = [place for space, known in spaces if (place := resolved(space, known))]
+    if method:
+        owners = [(file, kind) for file, kind, _ in places]
+        places = [(file, method, line) for file, kind in owners if (line := method_line(file, kind, method))]
+        if name == "Tensor":
+            places += [(file, method, line) for file in LISTED if (line := defined(file)[file].get(method))]
+    elif any(space == "" for space, _ in spaces):
+        operators = [known for space, known in spaces if not space]
+        places += [(NATIVE, each, line) for each in operators if (line := defined(NATIVE)[NATIVE].get(each))]
+    return next(iter(places), None)
+
+
+def source_of(space: str) -> str:
+    """The file of the module of torch with this path, if the wheel has it."""
+    wheel, path = Path(torchgen.__file__).parents[1], "/".join(["torch", *filter(None, space.split("."))])
+    return next((file for file in (f"{path}.py", f"{path}/__init__.py") if (wheel / file).is_file()), "")
+
+
+def resolved(space: str, name: str, hops: int = 4) -> tuple[str, str, int] | None:
+    """The file, the name and the line that define a name of a module of torch, which may import it from another module."""
+    file = source_of(space)
+    if not file or not hops:
+        return None
+    if line := defined(file)[file].get(name):
+        return file, name, line
+    for source, names in imports(file):
+        if (original := names.get(name) or ("*" in names and name)) and (place := resolved(source, original, hops - 1)):
+            return place
+    return None
+
+
+@cache
+def imports(file: str) -> list[tuple[str, dict[str, str]]]:
+    """The modules of torch that a file imports names from, and these names with what they are called there."""
+    package = file.removesuffix(".py").removesuffix("/__init__").split("/")
+    package = package if file.endswith("/__init__.py") else package[:-1]
+    found = []
+    for source, inside, plain in IMPORT.findall((Path(torchgen.__file__).parents[1] / file).read_text("utf-8")):
+        up = len(source) - len(source.lstrip("."))
+        path = ".".join([*package[: len(package) - up + 1], source.lstrip(".")] if up else [source]).strip(".")
+        parts = [part.split() for part in re.sub(r"#.*", "", inside or plain).split(",")]
+        if f"{path}.".startswith("torch."):
+            found.append((path[6:], {part[-1]: part[0] for part in parts if part}))
+    return found
+
+
+def method_line(file: str, kind: str, method: str) -> int:
+    """The line of a method in a file of PyTorch, where its class or one of the bases in the same file defines it."""
+    lines = defined(file)[file]
+    if line := lines.get(f"{kind}.{method}"):
+        return line
+    source = (Path(torchgen.__file__).parents[1] / file).read_text("utf-8")
+    bases = re.search(rf"^class {kind}\(([^)]*)\)", source, re.MULTILINE)
+    return next(
+        (line for base in re.findall(r"\w+", bases[1] if bases else "") if (line := method_line(file, base, method))), 0
+    )
+
+
+def with_lines(text: str, places: list[tuple[str, str, int]]) -> str:
+    """A text with links to places in PyTorch: beside the file, where the text names it, otherwise in a paragraph at its end."""
+    below = []
+    for file, found in groupby(places, key=lambda place: place[0]):
+        links = _series([f"[`{name}`]({url(file)}#L{line})" for _, name, line in found])
+        if _link(file) in text:
+            text = text.replace(_link(file), f"{_link(file)} ({links})", 1)
+        else:
+            below.append(f"{_link(file)}, {links}")
+    label = "Defined in" if "**In PyTorch:**" in text else "In PyTorch"
+    return f"{text}\n\n**{label}:** {'; '.join(below)}." if below else text
+
+
 def place(module: Module, name: str) -> str:
     """The line for an entry without a place: the file, among those that the module names, that defines the same name."""
     codes = [match[2] for match in CODE.finditer(module.docstring)]
@@ -539,6 +659,12 @@ def defined(path: str) -> dict[str, dict[str, int]]:
     """The functions and classes that a file of PyTorch defines, or each file of a folder, with the line of each. Of a `.cpp` these
     are the classes in its header, without a line: the wheel does not have the file itself."""
     wheel = Path(torchgen.__file__).parents[1]
+    if path in LISTED:
+        packaged = path.replace("aten/src", "packaged").replace("tools", "packaged")
+        source = (wheel / "torchgen" / packaged).read_text("utf-8")
+        found = LISTED[path].finditer(source)
+        names = [(name, source.count("\n", 0, match.start()) + 1) for match in found for name in match.groups()]
+        return {path: dict(reversed(names))}  # of a name's overloads the first
     if path.endswith((".cpp", ".h", ".hpp")):
         header = wheel / "torch/include" / path.removeprefix("aten/src/")
         headers = [header.with_suffix(ending) for ending in (".h", ".hpp")] if path.endswith(".cpp") else [header]
@@ -556,15 +682,16 @@ def defined(path: str) -> dict[str, dict[str, int]]:
 
 
 def _lines(source: str) -> dict[str, int]:
-    """The first line of each name that a source defines; that of a method is the name of its class and its own."""
+    """The line of each name that a source defines, of several definitions the last; that of a method is the name of its class and
+    its own. A block below a condition defines names of the module."""
     found, owner, line, at = dict[str, int](), "", 1, 0
     for match in DEFINED.finditer(source):
         line, at = line + source.count("\n", at, match.start()), match.start()
-        indent, kind, name, assigned = match.groups()
+        indent, kind, name, assigned, condition = match.groups()
         if not indent:
-            owner = name if kind == "class" else ""
-        if (name or assigned) and (not indent or owner and len(indent) == 4):
-            found.setdefault(assigned or (f"{owner}.{name}" if indent else name), line)
+            owner = f"{name}." if kind == "class" else "" if condition else None
+        if (name := name or assigned) and (not indent or owner is not None and len(indent) == 4):
+            found[f"{owner}{name}" if indent else name] = line
     return found
 
 
@@ -593,7 +720,8 @@ def _entry(
 ) -> str:  # fmt: skip
     name = within + getattr(definition, "name", known_as)
     others = [other for other in of_tensor().get(f"{module.name}.{name}", []) if other != name]
-    others += [] if within else aliases(module, name)
+    rest = [] if within else [other for other in chain(definition) if other != name]
+    others += [] if within else [*rest, *(other for other in aliases(module, name) if other not in rest)]
     if name.startswith(("_", "tensor_")) and others:
         name = others.pop(0)
     if isinstance(definition, ast.ClassDef):
@@ -607,7 +735,11 @@ def _entry(
     if notes:
         parts.append(f"{' '.join(notes)}\n{{: .notes }}")
     parts.append(prose(said, module))
-    parts += [place(module, name)] if not within and "](https:" not in parts[-1] else []
+    lines = [line for each in [name, *rest] if f"[`{each}`](" not in parts[-1] and (line := counterpart(module, each))]
+    if lines:
+        parts[-1] = with_lines(parts[-1], lines)
+    elif not within and "](https:" not in parts[-1]:
+        parts.append(place(module, name))
     parts += [] if answer or isinstance(definition, STATEMENT) else [_source([definition], module)]
     if isinstance(definition, ast.ClassDef):
         parts += [_entry(method, module, [], level + 1, _says(method), f"{name}.") for method in _described(definition)]
@@ -729,6 +861,9 @@ class Operator:
         return self.schema.partition("(")[0]
 
 
+loaded = cache(load)  # reading the table takes most of a second
+
+
 def operators(path: Path) -> list[tuple[str, list[Operator]]]:
     """List the declarations under the headings of the file."""
     _, *parts = re.split(r"^# -{4} (.+)$", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
@@ -759,7 +894,7 @@ def _kernels(entry: dict, native: Path) -> dict[str, str]:
 
 def operators_page(declared: list[tuple[str, list[Operator]]], by_name: dict[str, Module]) -> str:
     counterpart = _link("aten/src/ATen/native/native_functions.yaml")
-    says, also = facts(natives := load()), other_names()
+    says, also = facts(natives := loaded()), other_names()
     count = sum(len(entries) for _, entries in declared)
     listed = {entry.name for _, entries in declared for entry in entries}
     generated = [Operator(native.text, native.dispatch) for name, native in natives.items() if name not in listed]
@@ -833,7 +968,7 @@ def anchor(operator: str) -> str:
 
 def kernel_sentence(operators: list[str]) -> str:
     """What is said of a kernel without a docstring, from the tables of operators."""
-    natives = load()
+    natives = loaded()
     native = natives[operators[0]]
     made = [name for name, other in natives.items() if other.structured_delegate == native.name]
     if not native.structured or not made:
@@ -845,7 +980,7 @@ def kernel_sentence(operators: list[str]) -> str:
 def overloads() -> dict[str, list[str]]:
     """The operators by the name of their functions, without those that write to `out`."""
     found: dict[str, list[str]] = {}
-    for operator, native in load().items():
+    for operator, native in loaded().items():
         if native.out is None:
             found.setdefault(native.schema.name, []).append(operator)
     return found
