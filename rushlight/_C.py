@@ -1,4 +1,5 @@
-"""The private functions of `torch._C` that inspect the dispatcher and the engine, under the same names."""
+"""The private functions of `torch._C` that inspect the dispatcher and the engine, under the same names. In PyTorch:
+`torch/csrc/utils/python_dispatch.cpp`, `torch/csrc/autograd/init.cpp`, `torch/csrc/autograd/python_engine.cpp`."""
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager

@@ -141,12 +141,12 @@ for _policy, _names in POLICIES.items():
 
 
 def is_autocast_enabled(device_type: str = "cuda") -> bool:
-    """Whether this thread casts for a device."""
+    """Whether this thread casts for a device. Source: `torch/csrc/autograd/init.cpp`, `is_autocast_enabled`."""
     return not local.excluded & _bit(device_type)
 
 
 def get_autocast_dtype(device_type: str) -> dtype:
-    """The lower precision, by default bfloat16."""
+    """The dtype to which autocast casts, by default bfloat16. Source: `torch/csrc/autograd/init.cpp`, `get_autocast_dtype`."""
     _bit(device_type)
     return _state.dtype
 

@@ -15,7 +15,8 @@ __all__ = ["get_num_threads", "set_num_threads"]
 
 
 def get_num_threads() -> int:
-    """`$OMP_NUM_THREADS`, or the number of cores that this process may use."""
+    """`$OMP_NUM_THREADS`, or the number of cores that this process may use.
+    Source: `aten/src/ATen/ParallelOpenMP.cpp`, `get_num_threads`."""
     text = os.environ.get("OMP_NUM_THREADS", "")
     if text.isdigit() and int(text) > 0:
         return int(text)
@@ -23,7 +24,8 @@ def get_num_threads() -> int:
 
 
 def set_num_threads(threads: int) -> None:
-    """Set the number of threads that a kernel may use."""
+    """Set the number of threads that a kernel may use. Raises a RuntimeError for another type than int, or for a number below 1.
+    Source: `torch/csrc/Module.cpp`, `THPModule_setNumThreads`."""
     if threads.__class__ is not int:
         raise RuntimeError(f"set_num_threads expects an int, but got {type(threads).__name__}")
     if threads < 1:

@@ -243,12 +243,13 @@ class Tensor(TensorBase):
 
     @property
     def itemsize(self) -> int:
-        """Bytes per element."""
+        """Bytes per element. Source: `torch/csrc/autograd/python_variable.cpp`."""
         return self.dtype.itemsize
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all elements. A position in memory counts once for each index that names it."""
+        """Bytes of all elements. A position in memory counts once for each index that names it.
+        Source: `torch/csrc/autograd/python_variable.cpp`."""
         return self.numel() * self.itemsize
 
     @property

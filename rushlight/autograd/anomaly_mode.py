@@ -19,17 +19,18 @@ __all__ = ["set_anomaly_enabled", "is_anomaly_enabled", "is_anomaly_check_nan_en
 
 
 def set_anomaly_enabled(mode: bool, check_nan: bool = True) -> None:
-    """Turn anomaly mode on or off, with the check for NaN in gradients."""
+    """Turn anomaly mode on or off, with the check for NaN in gradients.
+    Source: `torch/csrc/autograd/init.cpp`, `set_anomaly_mode_enabled`."""
     AnomalyMode.enabled, AnomalyMode.check_nan = mode, check_nan
 
 
 def is_anomaly_enabled() -> bool:
-    """Whether anomaly mode is on."""
+    """Whether anomaly mode is on. Source: `torch/csrc/autograd/init.cpp`, `is_anomaly_mode_enabled`."""
     return AnomalyMode.enabled
 
 
 def is_anomaly_check_nan_enabled() -> bool:
-    """Whether anomaly mode checks gradients for NaN."""
+    """Whether anomaly mode checks gradients for NaN. Source: `torch/csrc/autograd/init.cpp`, `is_anomaly_check_nan_enabled`."""
     return AnomalyMode.check_nan
 
 

@@ -191,12 +191,12 @@ class inference_mode(_Mode):
 
 
 def is_grad_enabled() -> bool:
-    """Whether operators record a graph now."""
+    """Whether operators record a graph now. Source: `torch/csrc/autograd/init.cpp`, `is_grad_enabled`."""
     return local.grad_enabled
 
 
 def is_inference_mode_enabled() -> bool:
-    """Whether this is an inference-mode block."""
+    """Whether this is an inference-mode block. Source: `torch/csrc/autograd/init.cpp`, `is_inference_mode_enabled`."""
     return local.inference
 
 

@@ -1,6 +1,7 @@
 """Element types and type promotion.
 
-PyTorch declares the types in `c10/core/ScalarType.h` and computes the type of a result in
+PyTorch declares the types in `torch/headeronly/core/ScalarType.h`, gives them to Python in
+`torch/csrc/utils/tensor_dtypes.cpp`, and computes the type of a result in
 `aten/src/ATen/native/TypeProperties.cpp`. Rushlight has ten types. Left out: the other unsigned
 integers, the 8-bit floats, complex and quantised types.
 
@@ -129,7 +130,8 @@ _default_dtype = float32
 
 
 def get_default_dtype() -> dtype:
-    """The type that a Python float becomes: `float32`, or the type of the last `set_default_dtype`."""
+    """The type that a Python float becomes: `float32`, or the type of the last `set_default_dtype`.
+    Source: `torch/csrc/Module.cpp`, `THPModule_getDefaultDtype`."""
     return _default_dtype
 
 

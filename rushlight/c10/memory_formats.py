@@ -1,7 +1,8 @@
 """Memory formats: the order of a tensor's dimensions in memory.
 
 `contiguous`, `clone` and `is_contiguous` take a memory format as an argument. PyTorch's are in
-`c10/core/MemoryFormat.h`. The result of an operator takes its order from the operands. Left out:
+`c10/core/MemoryFormat.h`, and `torch/csrc/utils/tensor_memoryformats.cpp` gives them to Python.
+The result of an operator takes its order from the operands. Left out:
 `channels_last_3d`.
 """
 

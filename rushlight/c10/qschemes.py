@@ -1,4 +1,5 @@
-"""Quantisation schemes: the values that share one scale, and where the zero point may be. In PyTorch: `c10/core/QScheme.h`.
+"""Quantisation schemes: the values that share one scale, and where the zero point may be. In PyTorch:
+`c10/core/QScheme.h`, and for Python `torch/csrc/utils/tensor_qschemes.cpp`.
 
 Left out: `per_channel_affine_float_qparams`, whose zero points are floating-point numbers.
 """

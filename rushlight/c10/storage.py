@@ -35,7 +35,8 @@ if sys.platform == "linux":
 
 
 class Size(tuple[int, ...]):
-    """The sizes of a tensor: a tuple that can count elements. Slices, sums and multiples of it are `Size` too."""
+    """The sizes of a tensor: a tuple that can count elements. Slices, sums and multiples of it are `Size` too.
+    Source: `torch/csrc/Size.cpp`."""
 
     def __new__(cls, iterable: Iterable[SupportsIndex] = (), /) -> Size:
         """Raises TypeError if a size is no integer. Source: `torch/csrc/Size.cpp`, `THPSize_pynew`."""
@@ -497,7 +498,7 @@ def _share(storage: UntypedStorage, counter: SimpleNamespace) -> SharedVersionSt
 
 class device:
     """The device of the memory: `cpu`, or `meta`, which has no memory, so that a tensor has metadata only. A device that PyTorch's
-    build for CPUs lacks has a name here too, but no tensors."""
+    build for CPUs lacks has a name here too, but no tensors. Source: `torch/csrc/Device.cpp`; `c10/core/Device.h`, `Device`."""
 
     type: str
     index: int | None
@@ -562,7 +563,7 @@ _TYPES = (*_BACKENDS, "cuda", "xpu", "mps", "mtia", "hpu", "xla", "ipu", "hip", 
 
 
 class layout:
-    """How a tensor finds its elements. Rushlight has one layout, `strided`."""
+    """How a tensor finds its elements. Rushlight has one layout, `strided`. Source: `torch/csrc/Layout.cpp`."""
 
     def __repr__(self) -> str:
         return "rushlight.strided"

@@ -23,7 +23,8 @@ class _TypeInfo:
 
 class finfo(_TypeInfo):
     """The limits of a floating type, by default of the default type: `bits`, `min`, `max`, `eps` (the distance from 1 to the next
-    number), `tiny` or `smallest_normal`, `resolution` (ten to the power of minus the number of exact decimal digits)."""
+    number), `tiny` or `smallest_normal`, `resolution` (ten to the power of minus the number of exact decimal digits).
+    Source: `torch/csrc/TypeInfo.cpp`, `THPFInfo_pynew`."""
 
     def __init__(self, type: dtype | None = None) -> None:
         type = get_default_dtype() if type is None else type
@@ -42,7 +43,7 @@ class finfo(_TypeInfo):
 
 
 class iinfo(_TypeInfo):
-    """The limits of an integer type: `bits`, `min`, `max`."""
+    """The limits of an integer type: `bits`, `min`, `max`. Source: `torch/csrc/TypeInfo.cpp`, `THPIInfo_pynew`."""
 
     def __init__(self, type: dtype) -> None:
         if isinstance(type, dtype) and type.category == FLOATING:

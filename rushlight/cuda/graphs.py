@@ -216,5 +216,5 @@ def graph(cuda_graph: CUDAGraph, stream: Stream | None = None) -> Iterator[None]
 
 def is_current_stream_capturing() -> bool:
     """Whether the current stream records a graph now."""
-    device = current()
+    device = current("Tried to instantiate dummy base class _cuda_isCurrentStreamCapturing")
     return device.capture_on(device.current_stream) is not None

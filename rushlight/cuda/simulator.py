@@ -137,7 +137,7 @@ _current: list[Device] = []
 
 
 def current(refused: str | None = None) -> Device:
-    """The device of the innermost `with Device():`. Without one, raises an AssertionError or, for a class that `refused` names, the
+    """The device of the innermost `with Device():`. Without one, raises an AssertionError or, with the message `refused`, the
     RuntimeError of PyTorch's build for CPUs."""
     if not _current:
         simulated = "a simulated device works inside `with rushlight.cuda.Device():`"

@@ -10,7 +10,7 @@ other devices, events of other processes.
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from itertools import count
 
 from rushlight.c10.dispatch import replacing
@@ -165,7 +165,7 @@ class Stream:
 
 def default_stream() -> Stream:
     """The default stream of a device."""
-    return Stream(stream_id=DEFAULT_STREAM)
+    return Stream(current(), stream_id=DEFAULT_STREAM)
 
 
 def current_stream() -> Stream:
@@ -176,8 +176,7 @@ def current_stream() -> Stream:
 def stream(stream: Stream | None) -> AbstractContextManager:
     """`with stream(side):` queues work on `side`. None changes nothing. It makes no stream wait.
     Source: `torch/cuda/__init__.py`, `StreamContext`."""
-    device = current() if stream is None else stream.device
-    return replacing(device, current_stream=device.current_stream if stream is None else stream.stream_id)
+    return nullcontext() if stream is None else replacing(stream.device, current_stream=stream.stream_id)
 
 
 def synchronize() -> None:

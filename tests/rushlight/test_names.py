@@ -19,6 +19,16 @@ xp.cuda.is_bf16_supported(), xp.cuda.empty_cache(), xp.cuda.memory_allocated(), 
 xp.cuda.current_device()
 xp.cuda.get_device_name(0)
 xp.cuda.set_device(0)
+xp.cuda.set_device("cpu")
+xp.cuda.set_device("cuda")
+xp.cuda.set_device(-1), xp.cuda.set_rng_state(xp.zeros(16, dtype=xp.uint8)), xp.cuda.device(-1).__enter__()
+xp.cuda.device(0).idx, xp.cuda.device("cuda:1").idx
+xp.cuda.device(0).__enter__()
+xp.cuda.device("cuda").__enter__()
+xp.cuda.device("cpu")
+xp.cuda.stream(None).__enter__()
+xp.cuda.default_stream()
+xp.cuda.is_current_stream_capturing()
 xp.cuda.synchronize()
 xp.cuda.reset_peak_memory_stats()
 issubclass(xp.OutOfMemoryError, RuntimeError), xp.cuda.OutOfMemoryError is xp.OutOfMemoryError

@@ -301,7 +301,7 @@ def _tensor(data, dtype: dtype | type | None, device: Device) -> Tensor:
 
 
 def as_tensor(data, *, dtype: dtype | None = None, device: Device = None) -> Tensor:
-    """Like `tensor`, but without a copy if memory can be shared."""
+    """Like `tensor`, but without a copy if memory can be shared. Source: `torch/csrc/utils/tensor_new.cpp`, `as_tensor`."""
     data = from_numpy(data) if isinstance(data, np.ndarray) else data
     return data.to(device, dtype) if isinstance(data, Tensor) else _lift(_tensor(data, dtype, device))
 

@@ -38,7 +38,8 @@ ADVICE = (
 
 
 class OutOfMemoryError(RuntimeError):
-    """In PyTorch: `torch.OutOfMemoryError`."""
+    """The device has too little memory left for a request. In PyTorch `torch.OutOfMemoryError`.
+    Source: `torch/csrc/Exceptions.cpp`; `c10/util/Exception.h`, `OutOfMemoryError`."""
 
 
 @dataclass
