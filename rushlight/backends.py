@@ -103,14 +103,14 @@ def is_deterministic_algorithms_warn_only_enabled() -> bool:
 
 
 def set_default_device(device: Device) -> None:
-    """From now on, tensors are made on this device by default, and on the CPU if it is None. Raises the error of PyTorch's build
-    for CPUs for a device that it lacks. Source: `torch/__init__.py`, `set_default_device`."""
-    local.default_devices[:] = [] if device is None else [storage.device(device).here()]
+    """From now on, tensors are made on this device by default, and on the CPU if it is None. A device that PyTorch's build for CPUs
+    lacks raises its error when a tensor is made. Source: `torch/__init__.py`, `set_default_device`."""
+    local.default_devices[:] = [] if device is None else [storage.device(device)]
 
 
 def get_default_device() -> storage.device:
-    """The device on which new tensors are made by default."""
-    return local.default_devices[-1] if local.default_devices else storage.device("cpu")
+    """The device on which new tensors are made by default. A device that PyTorch's build for CPUs lacks raises its error."""
+    return local.default_devices[-1].here() if local.default_devices else storage.device("cpu")
 
 
 _MODULES: dict[str, dict[str, Any]] = {

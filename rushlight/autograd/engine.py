@@ -415,7 +415,13 @@ def backward(
     grad_variables: Tensor | Sequence[Tensor | None] | None = None,
     inputs: Tensor | Sequence[Tensor] | dict[Any, Tensor] | None = None,
 ) -> None:
-    """Compute the gradients of the tensors with respect to the leaves (or only to `inputs`) and add them to their `grad`.
+    """Compute the gradients of the tensors with respect to the leaves (or only to `inputs`) and add them to their `grad`. Each of
+    `grad_tensors` has the sizes of its tensor. None is 1 for a tensor with one element.
+
+    Raises:
+        RuntimeError: a tensor does not require grad; there is no gradient for a tensor with several elements; a gradient has other
+            sizes than its tensor; there are fewer gradients than tensors; `inputs` is empty; a node has freed its tensors.
+
     Source: `torch/autograd/__init__.py`, `backward`."""
     if grad_variables is not None:
         warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning)
@@ -554,7 +560,7 @@ def _roots(tensors: Sequence[Tensor | GradientEdge], grads: Any) -> tuple[list[E
     """The root edges and their gradients. The default gradient of a tensor with one element is 1."""
     if grads is None or isinstance(grads, Tensor):
         grads = (grads,) * len(tensors) if grads is None else (grads,)
-    if len(grads) != len(tensors):
+    if len(grads) < len(tensors):  # torch ignores those that are left
         raise RuntimeError(f"got {len(tensors)} tensors and {len(grads)} gradients")
     edges, made = [], []
     for i, (tensor, grad) in enumerate(zip(tensors, grads)):

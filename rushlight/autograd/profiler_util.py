@@ -60,7 +60,8 @@ class FunctionEvent:
 
 @dataclass(eq=False)
 class FunctionEventAvg:
-    """A row of `key_averages`. Source: `torch/autograd/profiler_util.py`, `FunctionEventAvg`."""
+    """A row of `key_averages`: times in microseconds, memory in bytes.
+    Source: `torch/autograd/profiler_util.py`, `FunctionEventAvg`."""
 
     key: str
     input_shapes: Any = ""

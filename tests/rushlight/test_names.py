@@ -29,6 +29,9 @@ xp.cuda.device("cpu")
 xp.cuda.stream(None).__enter__()
 xp.cuda.default_stream()
 xp.cuda.is_current_stream_capturing()
+xp.set_default_device("cuda"), xp.set_default_device(None)
+xp.autograd.backward(x * 2, (y, y)); x.grad
+xp.autograd.backward((x * 2, x * 3), (y,))
 xp.cuda.synchronize()
 xp.cuda.reset_peak_memory_stats()
 issubclass(xp.OutOfMemoryError, RuntimeError), xp.cuda.OutOfMemoryError is xp.OutOfMemoryError

@@ -111,7 +111,7 @@ VERBATIM = re.compile(r"(?<=\n\n)(?:[ ]{4}.*\n?|\n)+")  # an indented block
 SECTION = re.compile(
     r"^(Args|Attributes|Raises|Returns|Rules|Yields)(?: of the operator)?:\n((?:[ ]+.*\n?|\n)+)", re.MULTILINE
 )
-ENTRY = re.compile(r"^(\*{0,2}\w[\w, *]*|`[^`\n]+`): ", re.MULTILINE)
+ENTRY = re.compile(r"^(\*{0,2}\w[\w, *]*|`[^`\n]+`)((?: \([\w `]+\))?): ", re.MULTILINE)
 TABLE = re.compile(r"(?<=\n\n)(?:[ ]*\w+(?:, \w+)*[ ]{2,}\S.*\n){2,}")  # a name a line, and what it is
 ROW = re.compile(r"^[ ]*(\w+(?:, \w+)*)[ ]{2,}(.*)", re.MULTILINE)
 DOCSTRING = re.compile(r'"""(?:[^"\\]|\\.|"(?!""))*"""', re.DOTALL)
@@ -134,7 +134,7 @@ LISTED = {  # files that list what C++ defines for Python
     NATIVE: re.compile(r"^- func: (?=(\w+))([\w.]+)", re.MULTILINE),
     METHODS: re.compile(r"^(?:static )?PyObject ?\* ?THPVariable_(\w+)\(", re.MULTILINE),
 }
-CLASS = re.compile(r"^(?:class|struct) (?:\w+ )*?(\w+)(?: final)?(?: : [^;{]*)? \{", re.MULTILINE)
+CLASS = re.compile(r"^(?:enum )?(?:class|struct) (?:\w+ )*?(\w+)(?: final)?(?: : [^;{]*)? \{", re.MULTILINE)
 STATEMENT = ast.Assign | ast.AnnAssign | ast.Expr | ast.For  # that defines names without `def` or `class`
 DEFINITION = ast.FunctionDef | ast.ClassDef | STATEMENT
 
@@ -171,7 +171,11 @@ class Module:
         last counts."""
         private, nodes = self.name.rpartition(".")[2].startswith("_"), {}
         for node, below in pairwise(self.tree.body):
-            if isinstance(node, STATEMENT) and isinstance(getattr(getattr(below, "value", None), "value", None), str):
+            if (
+                isinstance(node, STATEMENT)
+                and isinstance(below, ast.Expr)
+                and isinstance(getattr(below.value, "value", None), str)
+            ):
                 node.said = cleandoc(below.value.value)  # an attribute's docstring
         for node in self.tree.body:
             if isinstance(node, STATEMENT):
@@ -500,13 +504,14 @@ def module_page(
         for name in [name for name in once if name not in bare]:
             full = f"{module.name}.{name}"
             notes = []
+            operators = sorted(kernels.get(full, []), key=lambda operator: operator.partition(".")[0] != name)
             if full in exercises:
                 lab = exercises[full]
                 notes.append(f"An exercise of [lab {number_of(lab.path.stem)}]({up}{lab.page}).")
-            if full in kernels:
-                links = [f"[`{operator}`]({up}api/operators.md#{anchor(operator)})" for operator in kernels[full]]
+            if operators:
+                links = [f"[`{operator}`]({up}api/operators.md#{anchor(operator)})" for operator in operators]
                 notes.append(f"A kernel of {_series(links)}.")
-            said = _says(definitions[name], name) or (kernel_sentence(kernels[full]) if full in kernels else "")
+            said = _says(definitions[name], name) or (kernel_sentence(operators) if operators else "")
             if home(name) == full and name in overloads():
                 links = [f"[`{operator}`]({up}api/operators.md#{anchor(operator)})" for operator in overloads()[name]]
                 notes.append(f"The operator: {_series(links)}.")
@@ -519,7 +524,14 @@ def module_page(
                 notes += [f"Its kernel: {_series(links)}."] if links else []
             parts.append(
                 _entry(
-                    definitions[name], module, notes, 3 if title else 2, said, answer=full in exercises, known_as=name
+                    definitions[name],
+                    module,
+                    notes,
+                    3 if title else 2,
+                    said,
+                    answer=full in exercises,
+                    known_as=name,
+                    operators=operators,
                 )
             )
         if bare:
@@ -716,7 +728,7 @@ def gives(module: Module, by_name: dict[str, Module]) -> Iterator[tuple[str, str
 
 def _entry(
     definition: DEFINITION, module: Module, notes: list[str], level: int, said: str, within: str = "", answer: bool = False,
-    known_as: str = "",
+    known_as: str = "", operators: Iterable[str] = (),
 ) -> str:  # fmt: skip
     name = within + getattr(definition, "name", known_as)
     others = [other for other in of_tensor().get(f"{module.name}.{name}", []) if other != name]
@@ -739,7 +751,8 @@ def _entry(
     if lines:
         parts[-1] = with_lines(parts[-1], lines)
     elif not within and "](https:" not in parts[-1]:
-        parts.append(place(module, name))
+        known = [(NATIVE, each, line) for each in operators if (line := defined(NATIVE)[NATIVE].get(each))]
+        parts.append(place(module, name) or with_lines("", known).strip())
     parts += [] if answer or isinstance(definition, STATEMENT) else [_source([definition], module)]
     if isinstance(definition, ast.ClassDef):
         parts += [_entry(method, module, [], level + 1, _says(method), f"{name}.") for method in _described(definition)]
@@ -969,8 +982,8 @@ def anchor(operator: str) -> str:
 def kernel_sentence(operators: list[str]) -> str:
     """What is said of a kernel without a docstring, from the tables of operators."""
     natives = loaded()
+    made = [name for name, other in natives.items() if other.structured_delegate == operators[0]]
     native = natives[operators[0]]
-    made = [name for name, other in natives.items() if other.structured_delegate == native.name]
     if not native.structured or not made:
         return f"Computes `{native.text}`."
     return f"Computes `{natives[made[0]].text}`. {_series([f'`{name}`' for name in [*made, native.name]])} are made from it."
@@ -1064,11 +1077,11 @@ def _section(match: re.Match) -> str:
     if title == "Rules":
         return f"**{title}:**\n\n{body}\n\n"
     entries = ENTRY.split(body)
-    if entries[0].strip() or len(entries) < 3:
+    if entries[0].strip() or len(entries) < 4:
         return f"**{title}:** {body}\n\n"
     items = [
-        f"- {name if name.startswith('`') else f'`{name}`'}: {indent(dedent_after_first(text.strip()), '    ').strip()}"
-        for name, text in zip(entries[1::2], entries[2::2])
+        f"- {name if name.startswith('`') else f'`{name}`'}{aside}: {indent(dedent_after_first(text.strip()), '    ').strip()}"
+        for name, aside, text in zip(entries[1::3], entries[2::3], entries[3::3])
     ]
     return f"**{title}:**\n\n" + "\n".join(items) + "\n\n"
 
