@@ -170,6 +170,8 @@ def test_a_name_leads_to_the_line_that_defines_it_in_pytorch(api):
         ("cuda", "manual_seed", torch.cuda.empty_cache),
         ("aten.functional", "meshgrid", torch.functional.meshgrid),
         ("aten.native.random", "seed", torch.seed),
+        ("aten.native.random", "fork_rng", torch.random.fork_rng),
+        ("cuda.streams", "default_stream", torch.cuda.default_stream),
         ("utils.checkpoint", "CheckpointError", torch.utils.checkpoint.CheckpointError),
         ("nn.functional", "interpolate", torch.nn.functional.interpolate),
         ("nn.modules.module", "Module.register_buffer", torch.nn.Module.register_buffer),
@@ -182,6 +184,7 @@ def test_a_name_leads_to_the_line_that_defines_it_in_pytorch(api):
         entry = page.partition(f"{{ #{name} }}")[2].partition("\n##")[0]
         assert f"[`{known.__name__}`]({api.url(file.as_posix())}#L{line})" in entry, name
     assert "#memory_allocated }" not in api.module_page(found["cuda"], found, {}, {})
+    assert "IS_INPUT" not in found["aot.joint"].definitions()  # the statement below it assigns a string
     assert api.counterpart(found["nn.init"], "uniform")[1] == "uniform"
     assert api.counterpart(found["aten.strided"], "Tensor.item")[:2] == (api.NATIVE, "item")
     assert api.counterpart(found["aten.strided"], "Tensor.data_ptr")[:2] == (api.METHODS, "data_ptr")

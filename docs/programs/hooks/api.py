@@ -117,6 +117,7 @@ ROW = re.compile(r"^[ ]*(\w+(?:, \w+)*)[ ]{2,}(.*)", re.MULTILINE)
 DOCSTRING = re.compile(r'"""(?:[^"\\]|\\.|"(?!""))*"""', re.DOTALL)
 HEADING = re.compile(r"^# -{20,}\n# (.+(?:\n# .+)*)", re.MULTILINE)
 PLAIN = re.compile(r'<span class="(?:n|o|p|w)">([^<]*)</span>')  # names and punctuation: half of the weight of a page
+LINKED = re.compile(re.escape(f"]({ADDRESS.format('blob', '')}") + r"([^)#]+)\)")
 FOLDED = re.compile(r'<div data-source="([\w.:]+)"></div>')
 LEXER, FORMATTER = PythonLexer(), HtmlFormatter(nowrap=True)
 CALLED = {
@@ -584,7 +585,10 @@ def counterpart(module: Module, name: str) -> tuple[str, str, int] | None:
     name, _, method = name.partition(".")
     value = getattr(sys.modules.get(f"rushlight.{module.name}"), name, None)
     names = sorted(public().get(id(value), []), key=lambda each: each[1] != name)  # its own name before others
-    spaces = [(module.name, name)] if source_of(module.name) else []
+    parts = module.name.split(".")
+    spaces = [
+        (".".join(parts[:count]), name) for count in range(len(parts), 0, -1)
+    ]  # a package often has the names of its modules
     spaces = [("_tensor", name)] if name == "Tensor" else [*spaces, *names]
     places = [place for space, known in spaces if (place := resolved(space, known))]
     if method:
@@ -748,6 +752,8 @@ def _entry(
         parts.append(f"{' '.join(notes)}\n{{: .notes }}")
     parts.append(prose(said, module))
     lines = [line for each in [name, *rest] if f"[`{each}`](" not in parts[-1] and (line := counterpart(module, each))]
+    named = [file for file in LINKED.findall(parts[-1]) if file != NATIVE and f"[`{name}`](" not in parts[-1]]
+    lines = lines or [(file, name, line) for file in named if (line := defined(file).get(file, {}).get(name))]
     if lines:
         parts[-1] = with_lines(parts[-1], lines)
     elif not within and "](https:" not in parts[-1]:

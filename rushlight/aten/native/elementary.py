@@ -339,8 +339,8 @@ def check_gelu(self: Tensor, approximate: str) -> None:
 
 
 def check_lambda(self: Tensor, lambd: Scalar) -> None:
-    """Raise an error if the tensor is not floating point, or if `lambd` is negative, NaN, or above the greatest number
-    of the dtype. Source: `aten/src/ATen/native/Activation.cpp`, `softshrink_check`."""
+    """Raise NotImplementedError if the tensor is not floating point, and RuntimeError if `lambd` is negative, NaN, or above the
+    greatest number of the dtype. Source: `aten/src/ATen/native/Activation.cpp`, `softshrink_check`."""
     if not self.dtype.is_floating_point:
         raise NotImplementedError(f"\"softshrink_check\" not implemented for '{self.dtype.type_name}'")
     most = finfo(self.dtype).max

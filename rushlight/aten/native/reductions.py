@@ -250,8 +250,8 @@ def spread_and_mean(function: Callable, self: Tensor, dim: Dims, correction, kee
 
 
 def assert_not_empty(name: str, self: Tensor, dims: Dims, error: type[Exception]) -> None:
-    """Raise an error for a reduction without an identity, such as `max`, over no elements.
-    Source: `aten/src/ATen/native/ReduceOpsUtils.h`, `zero_numel_check_dims`."""
+    """Raise an error for a reduction without an identity, such as `max`, over no elements: an IndexError for a dimension of size 0,
+    and `error` if there are no `dims` and no elements. Source: `aten/src/ATen/native/ReduceOpsUtils.h`, `zero_numel_check_dims`."""
     if self.numel():
         return
     if not dims:

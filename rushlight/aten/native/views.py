@@ -244,7 +244,12 @@ def narrow_tensor(self: Tensor, dim: int, start: Tensor, length: int) -> Tensor:
 
 
 def narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor:
-    """`length` indices of a dimension, beginning at `start`. Unlike `slice`, raises if they are out of range."""
+    """`length` indices of a dimension, beginning at `start`, which may be negative.
+
+    Raises:
+        IndexError: `dim` or `start` is out of range.
+        RuntimeError: the tensor has no dimensions; `length` is negative; the indices go beyond the end. `slice` cuts them off.
+    """
     if self.dim() == 0:
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
     if length < 0:
