@@ -59,8 +59,9 @@ def test_what_a_question_asks_for_is_covered_until_its_button_is_pressed_and_not
     page.keyboard.press("Enter")
     assert answer.is_visible()
     page.emulate_media(media="print")
+    assert page.locator(".answer").count() > 5
     assert page.evaluate(
-        "[...document.querySelectorAll('.asked :is(.output, p)')].every((each) => each.checkVisibility())"
+        "[...document.querySelectorAll(':is(.asked, .answer) :is(.output, p)')].every((each) => each.checkVisibility())"
     )
 
 

@@ -772,9 +772,12 @@ PAPER = """() => {
     return {
         around: [...document.querySelectorAll("header, nav, footer, .md-code__nav, .controls, .buttons, .tab-bar")]
             .filter(shown).length,
-        closed: [...document.querySelectorAll("article details.asked > :not(summary, .buttons)")]
+        closed: [...document.querySelectorAll("article details:is(.asked, .answer) > :not(summary, .buttons)")]
             .filter(each => !shown(each)).length,
-        folded: [...document.querySelectorAll("article details:not(.asked, .here)")].filter(shown).length,
+        folded: [...document.querySelectorAll("article details:not(.asked, .answer, .here)")].filter(shown).length,
+        parted: [...document.querySelectorAll("article :is(.highlight, .output, .figure)")]
+            .filter(each => getComputedStyle(each).breakInside !== "avoid").length,
+        alone: [...document.querySelectorAll("article .highlight + .output")].filter(each => getComputedStyle(each).breakBefore !== "avoid").length,
         screen: [...document.querySelectorAll("article > :is(p, .admonition)")].filter(shown)
             .filter(each => /^(Do it here|Open this lab)/.test(each.innerText)).length,
         narrow: [...document.querySelectorAll("article [data-cell] > pre > code")].filter(shown).filter(narrow).length,
@@ -790,7 +793,7 @@ PAPER = """() => {
 @pytest.mark.parametrize(
     "name", sweep(["phases/01_strided/reading_01a.html", "phases/00_trace/00_trace.html"], every=2)
 )
-def test_a_print_has_the_text_alone_with_all_outputs_and_what_is_folded_stays_so(page, served, shots, name):
+def test_a_print_has_the_text_with_all_outputs_and_answers_and_other_folds_stay_closed(page, served, shots, name):
     page.emulate_media(color_scheme="dark")
     page.set_viewport_size({"width": 680, "height": 1000})  # a page of A4 within its margins
     page.goto(f"{served}/{name}", wait_until="networkidle")

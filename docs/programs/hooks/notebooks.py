@@ -48,6 +48,7 @@ SUBJECT = re.compile(r"\w+ \d+[a-z]?\s*[:.·–—-]\s*(?:the )?(.+)", re.IGNORE
 NEEDED = re.compile(
     r"(?m)(?<=^\*\*)(Needs|Necesitas)(\.\*\* .*?)([Rr]eading|[Ll]ectura) (\d\d)"
 )  # what a lab begins with
+ANSWER = re.compile(r"<details>(?=\s*<summary>(?:Answer|Respuesta))")  # printed too
 LINK = re.compile(r"\]\((?:[\w./-]*?(\d\d_\w+)/)?(reading|\d\d[a-z]?_\w+)\.ipynb")  # to another notebook of the course
 SENTENCE = re.compile(
     r'^- \*(["“«])(.+?)["”»][.,]?\* (.+)$', re.MULTILINE
@@ -620,7 +621,8 @@ def _summary(source: str) -> str:
 def _prose(cell: NotebookNode) -> str:
     needed = NEEDED.sub(r"\1\2[\3 \4](../\4_phase/reading.ipynb)", cell.source.strip())
     linked = LINK.sub(_page_of, lists(needed)).replace("](../../docs/", "](../../")  # to a page of the site
-    source = linked.replace("<details>", '<details markdown="1">')
+    source = ANSWER.sub('<details class="answer">', linked)
+    source = re.sub("<details(?=[ >])", r'\g<0> markdown="1"', source)
     source = ASKS.sub(f'``` {{.python data-cell="{cell.id}"}}\n', source)
     nbgrader = cell.metadata.get("nbgrader", {})
     if nbgrader.get("solution"):
