@@ -1,8 +1,8 @@
 // A path through the course: the reader chooses it on the page of the paths, and this browser keeps it. The list of pages then has the
 // path's pages alone, and a reading says which of its sections are on the path, and how the path goes on after them.
 //
-// It is kept as {title, page, labs}. `labs` has all that the path needs, in its order, as [text, address]: labs, and sections of readings,
-// whose addresses have an anchor.
+// It is kept as {title, page, labs}. `labs` has all that the path needs, in its order, as [text, address, name of the page]: labs, and
+// sections of readings, whose addresses have an anchor.
 let afterOnPath; // what the path of the reader has after this page, or null. The path ends on its own page.
 {
   const KEY = "rushlight/path";
@@ -38,18 +38,14 @@ let afterOnPath; // what the path of the reader has after this page, or null. Th
     return made;
   };
 
-  const readingOf = (address) => {
-    const [, number] = address.match(/reading_(\d\d\w)\.html/) ?? address.match(/phases\/(\d\d)/) ?? [];
-    return words("Reading {}", number);
-  };
+  const nameOf = ([text, , name = text]) => name; // of the page, as in the list of all pages
 
   // The pages of a path: its labs, and before each the readings, from the first section that the path needs there. A reading that comes
   // twice is named with this section.
   const pagesOf = ({ labs }) => {
     const page = ([, address]) => address.split("#")[0], isOf = (one) => (other) => page(one) === page(other);
     const pages = labs.filter((entry, at) => !at || !isOf(entry)(labs[at - 1]));
-    const named = ([text, address]) => (!address.includes("#") ? text : pages.filter(isOf([text, address])).length > 1 ? `${readingOf(address)}: ${text}` : readingOf(address));
-    return pages.map((entry) => [named(entry), entry[1]]);
+    return pages.map((entry) => [pages.filter(isOf(entry)).length > 1 ? `${nameOf(entry)}: ${entry[0]}` : nameOf(entry), entry[1]]);
   };
 
   // A link of the list.
@@ -78,7 +74,15 @@ let afterOnPath; // what the path of the reader has after this page, or null. Th
       const all = Object.assign(make("button", "", words("Show all pages")), { type: "button" });
       all.addEventListener("click", () => choose(null));
       const labs = make("ul", "md-nav__list", entry([path.title, path.page]), ...pagesOf(path).map(entry));
-      const item = make("li", "on-path", labs, all);
+      const item = make("li", "on-path", labs);
+      const place = [...labs.children].findIndex((each) => each.querySelector("[aria-current]"));
+      if (place > 0) { // a wide screen shows the pages around this one, so that its sections are in sight
+        for (const each of [...labs.children].slice(place - 1, place + 2)) each.classList.add("near");
+        const whole = Object.assign(make("button", "whole", words("The whole path")), { type: "button", ariaExpanded: false });
+        whole.addEventListener("click", () => (whole.ariaExpanded = item.classList.toggle("open")));
+        item.append(whole);
+      }
+      item.append(all);
       if (here) here.after(item);
       else list.prepend(item);
       for (const scrolled of [list, nav.closest(".md-sidebar__scrollwrap")]) scrolled.scrollTop = 0; // to the page in the list of all
@@ -114,20 +118,23 @@ let afterOnPath; // what the path of the reader has after this page, or null. Th
   const linkTo = (textContent, href) => Object.assign(make("a", ""), { textContent, href });
 
   // How the path goes on: at a lab, or at a section of this page or of another one.
-  function lineTo([text, address], { href, hash, pathname }, { title, page }) {
-    const said = !hash ? words("the lab {}", text) : pathname === location.pathname ? text : `${readingOf(address)}: ${text}`;
+  function lineTo([text, , name = text], { href, hash, pathname }, { title, page }) {
+    const said = !hash ? name : pathname === location.pathname ? text : `${name}: ${text}`;
     const [before, between, after] = words("For the path {0}: go on with {1}.").split(/\{\d\}/);
     return make("p", "of-path", before, linkTo(title, urlOf(page).href), between, linkTo(said, href), after);
   }
 
-  afterOnPath = () => {
+  // The page of the path that is `step` pages after this one. Around its pages is its own page.
+  function onPath(step) {
     const path = stored(), pages = path ? pagesOf(path) : [];
     const place = pages.findIndex(([, address]) => isHere(urlOf(address)));
     if (place < 0) return null;
-    const [text, address] = pages[place + 1] ?? [path.title, path.page], number = text.match(/^\d\d\w?\b/)?.[0];
-    const said = pages[place + 1] ? words("Next: {}", text) : words("The end of the path: {}", path.title);
-    return { link: urlOf(address).href, number, said, title: text };
-  };
+    const [title, address] = pages[place + step] ?? [path.title, path.page], number = address.match(/\/(\d\d\w?)_\w+\.html$/)?.[1];
+    const isEnd = step > 0 && !pages[place + step];
+    const said = isEnd ? words("The end of the path: {}", title) : step > 0 ? words("Next: {}", title) : words("Previous: {}", title);
+    return { link: urlOf(address).href, number, said, title, isEnd };
+  }
+  afterOnPath = () => onPath(1);
 
   const keptOf = (key) => {
     try {
@@ -152,9 +159,9 @@ let afterOnPath; // what the path of the reader has after this page, or null. Th
     const below = (link) => link.href.slice(root.length);
     const page = `${location.href.split("#")[0].slice(root.length)}#${table.dataset.path}`;
     const links = [...table.querySelectorAll("td:first-child a")];
-    const named = (link) => (link.hash ? readingOf(link.pathname) : link.textContent.split(" ")[0]);
+    const named = (link) => link.dataset.page.split(" · ")[0];
     const sections = (lab) => [...lab.closest("tr").querySelectorAll("td:nth-child(2) a")];
-    const labs = links.flatMap((lab) => [...sections(lab).map((link) => [link.textContent, below(link)]), [lab.firstChild.textContent, below(lab)]]);
+    const labs = links.flatMap((lab) => [...sections(lab), lab].map((link) => [link.textContent, below(link), link.dataset.page]));
     const title = document.getElementById(table.dataset.path).firstChild.textContent.trim();
     const button = Object.assign(make("button", ""), { type: "button" });
     button.dataset.choose = page;
@@ -186,10 +193,12 @@ let afterOnPath; // what the path of the reader has after this page, or null. Th
   const home = document.querySelector("[data-continue]"), chosen = stored();
   if (home && chosen) home.after(make("p", "", `${words("Your path:")} `, linkTo(chosen.title, urlOf(chosen.page).href)));
 
-  // The page's own last link leads along the path, too.
-  const footer = document.querySelector(".md-footer__link--next"), next = afterOnPath();
-  if (footer && next) {
-    Object.assign(footer, { href: next.link, ariaLabel: next.said });
-    footer.querySelector(".md-ellipsis").textContent = next.title;
+  // The page's own last links lead along the path, too.
+  for (const [link, to] of [["prev", onPath(-1)], ["next", onPath(1)]]) {
+    const footer = document.querySelector(`.md-footer__link--${link}`);
+    if (!footer || !to) continue;
+    Object.assign(footer, { href: to.link, ariaLabel: to.said });
+    footer.querySelector(".md-ellipsis").textContent = to.title;
+    if (to.isEnd) footer.querySelector(".md-footer__direction").textContent = words("The end of the path");
   }
 }

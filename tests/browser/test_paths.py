@@ -20,19 +20,22 @@ def test_a_chosen_path_is_in_the_list_of_pages_until_it_is_taken_away(page, fold
     page.keyboard.press("Enter")
     assert page.evaluate("localStorage.getItem('rushlight/path')") is None
     page.evaluate("localStorage.setItem('rushlight/01a_views', JSON.stringify({points: 3, of: 32}))")
-    assert page.get_by_role("link", name="Start with Reading").count() == 4
+    assert page.get_by_role("link", name="Start with").count() == 4
     page.reload()
-    page.get_by_role("link", name="Go on with 01a").first.click()
+    page.get_by_role("link", name="Go on with Lab 01a").first.click()
     page.wait_for_url("**/phases/01_strided/01a_views.html")
     listed = page.locator(".on-path a")
     assert listed.first.text_content() == "The compiler" and listed.count() == 13
-    assert page.locator(".on-path [aria-current=page]").text_content().startswith("01a")
+    assert page.locator(".on-path [aria-current=page]").text_content().startswith("Lab 01a · ")
     first = listed.nth(1)
-    assert first.text_content() == "Reading 01a" and "/01_strided/reading_01a.html#" in first.get_attribute("href")
+    assert first.text_content() == "Part 01a · Views" and "/01_strided/reading_01a.html#" in first.get_attribute("href")
     assert page.evaluate("document.querySelector('.md-sidebar--primary .md-sidebar__scrollwrap').scrollTop") == 0
     if width > 1000:  # the lab is there once, and its sections follow
         names = page.locator(".md-nav--primary a:visible", has_text="Views: sizes")
         assert names.count() == 1 and page.locator(".md-nav--secondary a:visible").first.is_visible()
+        assert page.locator(".on-path a:visible").count() == 4
+        page.get_by_role("button", name="The whole path").click()
+        assert page.locator(".on-path a:visible").count() == 13
     if width < 1000:
         page.locator("header label[for=__drawer]").click()
     assert page.locator(".on-path .kept").inner_text() == "3/32"
@@ -40,13 +43,18 @@ def test_a_chosen_path_is_in_the_list_of_pages_until_it_is_taken_away(page, fold
     reading = first.evaluate("link => link.href")
     page.goto(reading)
     sections = page.locator(".md-nav--secondary a")
+    back, on = page.locator(".md-footer__link--prev"), page.locator(".md-footer__link--next")
+    assert back.inner_text().split("\n")[-1] == "The compiler" and back.get_attribute("href").endswith(
+        "paths.html#compiler"
+    )
+    assert on.inner_text().split("\n")[-1] == listed.nth(2).text_content()
     marks = sections.get_by_role("img", name="on the path", include_hidden=True)
     assert 3 < marks.count() <= sections.count()
     page.goto(f"{folder.as_uri()}/index.html")
     page.get_by_text("Your path:").get_by_role("link", name="The compiler").click()
     page.wait_for_url("**/paths.html#compiler")
     page.goto(reading)
-    page.locator("p.of-path").last.get_by_role("link", name="lab 01a").click()
+    page.locator("p.of-path").last.get_by_role("link", name="Lab 01a").click()
     page.wait_for_url("**/01a_views.html")
     page.go_back()
     if width < 1000:
@@ -112,11 +120,11 @@ def test_a_path_goes_on_with_what_is_not_done_in_its_order_and_at_its_end_leads_
         return start.inner_text(), counts
 
     first, (labs, sections) = said([], 0)
-    assert first == "Start with Reading 01a" and sections > 1
-    assert said([], 1)[0] == "Go on with Reading 01a"
-    assert said([], sections)[0] == "Go on with 01a"
-    assert said([-1], 0)[0] == "Go on with Reading 01a"
-    assert said([0], 0)[0] == "Go on with Reading 07a"
+    assert first == "Start with Part 01a" and sections > 1
+    assert said([], 1)[0] == "Go on with Part 01a"
+    assert said([], sections)[0] == "Go on with Lab 01a"
+    assert said([-1], 0)[0] == "Go on with Part 01a"
+    assert said([0], 0)[0] == "Go on with Part 07a"
     assert not page.locator(".path .end").count()
     assert said([*range(labs)], 0)[0] == "Next path: Distributed training, about 11 hours left"
     end = page.locator("[data-path=compiler] .end")
@@ -130,7 +138,7 @@ def test_a_path_goes_on_with_what_is_not_done_in_its_order_and_at_its_end_leads_
     part = page.locator("[data-path=distributed]")  # its other labs do not run in a browser
     assert "Distributed training: 2 of 6 labs finished here" in part.locator(".end").inner_text()
     assert "rushlight status --path distributed" in part.locator(".end").inner_text()
-    assert part.get_by_role("link", name="Go on with Reading 09a").is_visible()
+    assert part.get_by_role("link", name="Go on with Part 09a").is_visible()
     page.evaluate("localStorage.clear()")
 
 
@@ -142,7 +150,7 @@ def test_a_lab_that_does_not_run_in_a_browser_is_over_when_what_follows_it_has_b
     assert go_on.inner_text() == "Start with Reading 00"
     page.evaluate("localStorage['rushlight/03a_loops'] = JSON.stringify({ points: 2, of: 35 })")
     page.reload()
-    assert go_on.inner_text() == "Go on with 03a"
+    assert go_on.inner_text() == "Go on with Lab 03a"
     page.evaluate("localStorage.clear()")
 
 

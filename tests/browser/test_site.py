@@ -777,7 +777,8 @@ PAPER = """() => {
         folded: [...document.querySelectorAll("article details:not(.asked, .answer, .here)")].filter(shown).length,
         parted: [...document.querySelectorAll("article :is(.highlight, .output, .figure)")]
             .filter(each => getComputedStyle(each).breakInside !== "avoid").length,
-        alone: [...document.querySelectorAll("article .highlight + .output")].filter(each => getComputedStyle(each).breakBefore !== "avoid").length,
+        alone: [...document.querySelectorAll("article .highlight + .output")]
+            .filter(each => getComputedStyle(each).breakBefore !== "avoid").length,
         screen: [...document.querySelectorAll("article > :is(p, .admonition)")].filter(shown)
             .filter(each => /^(Do it here|Open this lab)/.test(each.innerText)).length,
         narrow: [...document.querySelectorAll("article [data-cell] > pre > code")].filter(shown).filter(narrow).length,

@@ -208,14 +208,19 @@ class Phase:
         return f"{self.name[:2]} {(self.reading or self.labs[0]).subject}"
 
     def entries(self) -> list[dict[str, str]]:
-        reading = [{words("Reading"): self.reading.page}] if self.reading else []
+        reading = [{self.reading_label(): self.reading.page}] if self.reading else []
         parts = {part.label: part.page for part in self.reading.parts} if self.reading else {}
         parts = [{label: page} for label, page in parts.items() if page != self.reading.page]
         return reading + parts + [{self.lab_label(lab): lab.page} for lab in self.labs]
 
     def lab_label(self, lab: Notebook) -> str:
-        """`Lab`, or `Lab 04b · The engine` if the phase has several."""
-        return words("Lab") if len(self.labs) == 1 else f"{words('Lab')} {number_of(lab.path.stem)} · {lab.subject}"
+        """`Lab 04b · The engine`."""
+        return f"{words('Lab')} {number_of(lab.path.stem)} · {lab.subject}"
+
+    def reading_label(self, anchor: str = "") -> str:
+        """`Reading 04`, or the label of the part that has the anchor."""
+        part = next((part for part in self.reading.parts if anchor in part.anchors), None)
+        return part.label if part and part.page != self.reading.page else words("Reading {}").format(self.name[:2])
 
 
 def phases(root: Path) -> list[Phase]:

@@ -100,24 +100,28 @@ def linked(markdown: str, config: MkDocsConfig) -> str:
 
 
 def table(path: str, config: MkDocsConfig) -> str:
-    readings = {phase.name: phase.reading for phase in config.extra["phases"]}
-    labs = {lab.path.stem: lab for phase in config.extra["phases"] for lab in phase.labs}
+    phases = {phase.name: phase for phase in config.extra["phases"]}
+    labs = {lab.path.stem: (lab, phase.lab_label(lab)) for phase in phases.values() for lab in phase.labs}
     heads = (words("lab"), words("read before"), words("time"))
     lines = [f"| {' | '.join(heads)} |", "|---|---|---|"]
     for number, sections in paths.sections_of(path).items():
-        lab = labs[lab_of(number).name]
+        lab, label = labs[lab_of(number).name]
         said = []
         for phase in dict.fromkeys(section.phase for section in sections):
-            own = [section for section in sections if section.phase == phase]
-            links = (
-                f"[{plain(readings[phase].said(section.title))}](phases/{phase}/reading.md#{slugify(plain(section.title), '-')})"
-                for section in own
-            )
-            said.append(f"**{phase[:2]}** {' · '.join(links)}{in_english(readings[phase])}")
+            reading = phases[phase].reading
+            links = []
+            for section in sections:
+                if section.phase == phase:
+                    anchor = slugify(plain(section.title), "-")
+                    link = f"[{plain(reading.said(section.title))}](phases/{phase}/reading.md#{anchor})"
+                    links.append(f'{link}{{ data-page="{phases[phase].reading_label(anchor)}" }}')
+            said.append(f"**{phase[:2]}** {' · '.join(links)}{in_english(reading)}")
         needs = paths.needs_of(lab_of(number))
         after = words("with the ideas of {}").format(", ".join(needs)) if needs else ""
         said = said or [words("nothing more")]
-        title = f"[{number} {lab.subject}]({lab.page})" + f"<br><small>{after}</small>" * bool(after)
+        title = f'[{number} {lab.subject}]({lab.page}){{ data-page="{label}" }}' + f"<br><small>{after}</small>" * bool(
+            after
+        )
         time = minutes(number, sections)
         shown = f'<span data-hours="{halves_of(time) / 2:g}" data-runs="{runs_here(number)}">{spoken(time)}</span>'
         lines.append(f"| {title} | {'<br>'.join(said)} | {shown} |")

@@ -23,7 +23,7 @@ READING = re.compile(r"phases/(\d\d)_\w+/reading\w*\.md")
 PART = re.compile(
     r'<h(?P<level>[2-6]) id="(?P<anchor>[^"]+)"[^>]*>(?P<heading>.*?)</h[2-6]>'
     r"|<p>(?P<opens>(?:<span[^>]*>)?)<strong>[^<]+</strong> *(?P<question>(?:(?!</?p>).)+)</p>\s*"
-    r"<details[^>]*>\s*<summary>(?:(?!</summary>).)*</summary>\s*(?P<answer>.+?)\s*</details>",
+    r"<details class=\"answer\">\s*<summary>(?:(?!</summary>).)*</summary>\s*(?P<answer>.+?)\s*</details>",
     re.DOTALL,
 )
 HEADER_LINK = re.compile(r'<a class="headerlink".*?</a>')
