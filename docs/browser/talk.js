@@ -119,6 +119,8 @@
     stopping: false,
   };
   const last = () => state.steps.at(-1);
+  const QUESTION = /\?$|^¿?(what|who|where|when|why|how|which|qué|quién|dónde|cuándo|por qué|cómo|cuál) /i;
+  const has = (text, word) => text.toLowerCase().split(/[^\p{L}]+/u).includes(word);
   const asked = () => field.value.trimEnd().normalize("NFC");
 
   const can = () => words("The model puts a verb into its form, in a sentence of one language, such as “she walked to the city”.");
@@ -174,6 +176,7 @@
   // Say which word the model does not know. In parentheses it takes any verb.
   function fail({ word, nearest }) {
     const short = word.length > 20 ? `${word.slice(0, 20)}…` : word;
+    if (QUESTION.test(asked())) throw new Error(`${words("The model answers no questions.")} ${can()}`);
     if (!word) throw new Error(words("The model finds no verb in this text."));
     const said = nearest ? words("The model does not know “{0}”; the nearest verb that it knows is “{1}”.", short, nearest) : words("The model does not know “{}”.", short);
     throw new Error(`${said} ${words("In the field Verb, any verb works.")}`);
@@ -183,7 +186,9 @@
   function report() {
     const { length } = state.steps, { known, word } = state.begun;
     const amiss = word ? words("The model does not know “{}” in such a sentence, so what follows is arbitrary.", word) : `${words("This is no sentence that the model knows, so what follows is arbitrary.")} ${can()}`;
-    const read = !known ? amiss : known !== state.asked ? words("The model read: {}.", known) : "";
+    const [, he, she] = [["he", "she"], ["él", "ella"]].map(([he, she]) => [has(state.asked, he) && has(known, she), he, she]).find(([is]) => is) ?? [];
+    const same = he ? ` ${words("It reads “{0}” as “{1}”, which has the same forms.", he, she)}` : "";
+    const read = !known ? amiss : known !== state.asked ? words("The model read: {}.", known) + same : "";
     const seconds = state.steps.reduce((sum, step) => sum + step.seconds, 0) / length;
     const speed = length ? ` ${words("{} ms a token.", Math.round(seconds * 1000))}` : "";
     const how = { end: words("The model ended the text."), full: words("The model has no further position.") }[last()?.ended];

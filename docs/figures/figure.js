@@ -40,6 +40,7 @@ function player({ at, first = 0, last, playing, play = words("play"), scrub = wo
 }
 
 const figure = (() => {
+  const LOW = matchMedia("(max-height: 30em)");
   const NAMESPACE = "http://www.w3.org/2000/svg";
 
   function made(node, parent) {
@@ -159,7 +160,7 @@ const figure = (() => {
       if (!show(state)) writing = setTimeout(keep, 300); // too many are refused
     }
 
-    const reveal = () => place.scrollIntoView({ block: "nearest" });
+    const reveal = (block = "nearest") => place.scrollIntoView({ block });
 
     const news = new MutationObserver(() => {}); // of the picture
     news.observe(svg.lastChild, { subtree: true, attributes: true, childList: true, characterData: true });
@@ -169,7 +170,8 @@ const figure = (() => {
       news.takeRecords();
       set(touched(next, shown));
       if (narrow && rests && waiting) reveal();
-      follow(news.takeRecords(), panel, said);
+      if (!narrow && LOW.matches) reveal("start"); // the whole screen is for it
+      else follow(news.takeRecords(), panel, said);
     }
 
     function fit() {

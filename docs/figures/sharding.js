@@ -84,7 +84,7 @@
         h("path", { key: `most ${kind}`, d: `M${left} ${level(all[i].peak)}h${span}`, style: "stroke-dasharray: 3 4", class: kind === state.kind ? "gone" : "" }),
         small(`level ${kind}`, left + span, level(all[i].peak) - 3, `quiet end ${kind === state.kind ? "gone" : ""}`, words("most with {}", kind))]),
       ...paragraph("letters", left, line + 60, "small quiet", words(data.letters), span),
-      h("line", { key: "now", x1: 0, x2: 0, y1: line - 6, y2: MEMORY + HIGH, transform: `translate(${x(now)} 0)`, style: "stroke: var(--ink); stroke-width: 1.5" }),
+      h("path", { key: "now", d: `M0 ${line - 6}v54M0 ${MEMORY}v${HIGH}`, transform: `translate(${x(now)} 0)`, style: "stroke: var(--ink); stroke-width: 1.5" }),
       ...table.flatMap((cells, i) => cells.map((cell, k) => small(`cell ${i} ${k}`, k && ends[k - 1], TABLE + i * 17, `${i ? "" : "quiet"} ${k ? "end" : ""} ${cells[0] === state.kind ? "strong" : ""}`, cell))),
     ];
   }

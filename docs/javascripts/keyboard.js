@@ -35,6 +35,9 @@ for (const label of document.querySelectorAll("[data-md-component=palette] label
 // The search is a dialog, and a dialog has a name. So has each landmark, and no two have the same one. What is inside of another
 // navigation is a part of it, and what only clears the search is none.
 document.querySelector(".md-search")?.setAttribute("aria-label", words("Search"));
+document.querySelector(".md-header__title")?.setAttribute("aria-hidden", "true"); // the logo and the page's title say it
+const site = document.querySelector(".md-nav__title > .md-logo")?.nextSibling; // in the menu, too
+site?.replaceWith(Object.assign(document.createElement("span"), { textContent: site.data.trim(), ariaHidden: "true" }));
 document.querySelector(".md-path")?.setAttribute("aria-label", words("You are here"));
 document.querySelector("form[data-md-component=palette]")?.setAttribute("aria-label", words("Colours"));
 document.querySelector("article")?.setAttribute("aria-labelledby", document.querySelector("article h1[id]")?.id ?? "");
@@ -98,13 +101,24 @@ function sectionOf(element, alike = []) {
   return title.textContent.replace(/¶$/, "").trim() + (number > 0 ? ` (${number + 1})` : "");
 }
 
+// What a block of code is: the name of its exercise, or the first line that does more than to import or to comment.
+function codeOf(block) {
+  const named = block.parentElement.querySelector(":scope > .filename[aria-label]");
+  if (named) return named.ariaLabel;
+  const lines = (block.dataset.copy ?? block.textContent).split("\n").map((line) => line.trim()).filter(Boolean);
+  const line = lines.find((line) => !/^(#|import |from )/.test(line)) ?? lines[0] ?? "";
+  return line.length > 60 ? `${line.slice(0, 60)}…` : line;
+}
+
 // Controls that say the same have names of their own: what they are about. The buttons of a block of code come when the block does, and
 // are no place to go to, as navigation would be.
 function nameControls() {
-  const blocks = document.querySelectorAll("article pre"), folds = [...document.querySelectorAll("article summary")];
+  const blocks = [...document.querySelectorAll("article pre")], folds = [...document.querySelectorAll("article summary")];
   for (const buttons of document.querySelectorAll(".md-code__nav:not([role])")) {
     buttons.setAttribute("role", "none");
-    for (const button of buttons.children) button.ariaLabel = `${button.title}: ${sectionOf(buttons.closest("pre"), blocks)}`;
+    const block = buttons.closest("pre"), code = codeOf(block);
+    const number = blocks.filter((each) => codeOf(each) === code).indexOf(block);
+    for (const button of buttons.children) button.ariaLabel = `${button.title}: ${code}${number ? ` (${number + 1})` : ""}`;
   }
   for (const fold of folds.filter((fold) => !fold.ariaLabel)) {
     const alike = folds.filter(({ textContent }) => textContent === fold.textContent);
@@ -114,15 +128,17 @@ function nameControls() {
 nameControls();
 new MutationObserver(() => (nameControls(), watch())).observe(document.querySelector("article"), { childList: true, subtree: true });
 
-// In a lab, E leads to the next exercise, and Shift+E to the one before: to its heading, which its contract follows. So does a link at the
-// top of the page.
+// In a lab, E leads to the next exercise, and Shift+E to the one before: to its code, or where an editor is open, to the heading, so that
+// the next E is no text. So does a link at the top of the page.
 function toExercise(step, from = document.activeElement) {
-  const all = [...document.querySelectorAll("article .buttons > .main")].map(({ parentElement: buttons }) => buttons.previousElementSibling.querySelector("[role=heading]") ?? buttons);
+  const all = [...document.querySelectorAll("article .buttons > .main")].map(({ parentElement: buttons }) => buttons.previousElementSibling.querySelector("pre > code") ?? buttons.previousElementSibling.querySelector("[role=heading]") ?? buttons);
   const fromTop = (each) => from === document.body ? each.getBoundingClientRect().top > 0 : from.compareDocumentPosition(each) & Node.DOCUMENT_POSITION_FOLLOWING;
   const after = all.findIndex((each) => each !== from && fromTop(each));
   const next = step > 0 ? all[after] : all[(after < 0 ? all.length : after) - (all.includes(from) ? 2 : 1)];
   if (!next) return;
   next.tabIndex = -1;
+  const name = next.closest("pre") && codeOf(next.closest("pre"));
+  if (name) Object.assign(next, { role: "group", ariaLabel: name });
   next.focus({ preventScroll: true });
   (next.closest("[data-cell]") ?? next.previousElementSibling).scrollIntoView({ block: "start" });
 }

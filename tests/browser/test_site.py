@@ -514,6 +514,10 @@ def test_the_key_e_leads_to_the_next_exercise_and_shift_to_the_one_before(page, 
         page.keyboard.press(key)
         reached.append(page.evaluate(at))
     assert len({*reached}) == 3 and reached[3] == reached[1] and reached[0].startswith("Exercise: ")
+    assert page.evaluate("document.activeElement.matches('pre > code')")
+    copies = page.locator(".md-code__nav button").evaluate_all("all => all.map((each) => each.ariaLabel)")
+    assert len({*copies}) == len(copies) > 9 and f"Copy to clipboard: {reached[1]}" in copies
+    assert page.locator(".md-header .md-logo").aria_snapshot() == '- link "Rushlight"'
     page.locator(".md-skip").last.press("Enter")
     assert page.evaluate(at) == reached[0]
     field = page.get_by_role("textbox", name="Search")
