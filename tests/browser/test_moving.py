@@ -210,8 +210,17 @@ def test_on_a_phone_a_node_of_fusion_shows_the_code_of_its_kernel(page, opened):
     assert "3. exp" in picture.text_content() and "4. sum" in picture.text_content()
 
 
+LOW = """() => {
+    const place = document.querySelector(".moving"), boxOf = (name) => place.querySelector(name).getBoundingClientRect();
+    const panel = place.querySelector(".controls"), said = boxOf(".said"), { bottom } = panel.getBoundingClientRect();
+    const top = place.getBoundingClientRect().top;
+    const amiss = { top: top < 0 || top > 60, tall: panel.scrollHeight > panel.clientHeight + 1, covered: bottom > said.top + 1 };
+    return Object.keys(amiss).filter((each) => amiss[each]);
+}"""
+
+
 @pytest.mark.parametrize("name", sweep(build.names(), keep=["strides"]))
-def test_nothing_scrolls_while_a_slider_is_used(page, opened, name):
+def test_nothing_scrolls_while_a_slider_is_used_and_a_press_on_a_low_screen_shows_the_figure(page, opened, name):
     page.set_viewport_size({"width": 390, "height": 844})
     opened(name)
     page.add_style_tag(content=SITE + " body { padding-block: 400px 600px }")
@@ -220,6 +229,9 @@ def test_nothing_scrolls_while_a_slider_is_used(page, opened, name):
         before = page.evaluate("scrollY")
         slider.fill("0" if slider.input_value() != "0" else "1")
         assert page.evaluate("scrollY") == before
+    page.set_viewport_size({"width": 844, "height": 390})  # a phone that lies on its side
+    page.locator(".moving.moves:not(.narrow) .controls button:not([aria-disabled])").first.click()
+    assert page.evaluate(LOW) == []
 
 
 @pytest.mark.sweep

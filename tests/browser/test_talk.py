@@ -42,6 +42,9 @@ def test_each_step_of_a_recorded_conversation_is_shown_before_python_is_loaded(t
     steps = [native.step() for _ in range(4)]
     assert talk.locator(".talk .text").inner_text() == f"{PROMPTS[-1]} wugaron."
     assert talk.locator(".talk section").count() == 3
+    talk.set_viewport_size({"width": 390, "height": 844})  # attention is below the answer on a phone
+    tops = talk.locator(".talk section").evaluate_all("all => all.map((each) => each.getBoundingClientRect().top)")
+    assert min(tops) == tops[2]
     for name, step in (("step 1: w", steps[0]), ("step 4: aron", steps[3])):
         talk.get_by_role("button", name=name).click()
         assert logits(talk) == [f"{each['logit']:.2f}" for each in step["top"]]
@@ -110,8 +113,11 @@ def test_a_text_is_completed_as_natively_on_a_piece_that_has_passed_and_stops(ta
 
     talk.fill("#talk-text", "(climb) yesterday he")
     talk.get_by_role("button", name="One token").click()
-    status(talk, "The model read: (climb) yesterday she.")
+    status(talk, "The model read: (climb) yesterday she. It reads “he” as “she”, which has the same forms.")
     talk.fill("#talk-text", "What is torch?")
+    talk.get_by_role("button", name="One token").click()
+    status(talk, "The model answers no questions. The model puts a verb into its form")
+    talk.fill("#talk-text", "she is a torch")
     talk.get_by_role("button", name="One token").click()
     status(talk, "The model does not know “torch”.")
     assert not talk.locator(".talk .text").inner_text() and not talk.locator(".talk section, .talk .boxes *").count()

@@ -76,3 +76,6 @@ def test_a_phase_is_in_the_colour_of_real_torch_only_if_all_its_labs_work_on_it(
 def test_the_drawing_for_a_phone_has_a_box_to_press_for_each_phase():
     drawing = (schemes.IMAGES / "map.svg").read_text()
     assert len(schemes.BOX.findall(drawing)) == len(schemes.BOX.findall(narrow(drawing))) == 16
+    legend = [float(y) for y in re.findall(r"translate\(\S+ (\S+)\)\">(?:used in|on |GPU)", narrow(drawing))]
+    steps = [below - above for above, below in zip(legend, legend[1:])]
+    assert len(legend) == 5 and max(steps) - min(steps) < 1, legend
