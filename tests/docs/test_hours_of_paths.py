@@ -72,8 +72,9 @@ def test_the_page_has_each_path_with_its_name_and_its_table():
 def test_the_table_of_a_path_leads_to_labs_and_sections():
     config = type("Config", (), {"extra": {"phases": PHASES}})
     table = hook.table("kernels", config)
-    assert "[14c Products](phases/14_kernels/14c_products.md)<br><small>with the ideas of 14a, 14b</small>" in table
-    assert "[What one thread does](phases/14_kernels/reading.md#what-one-thread-does)" in table
+    link = '[14c Products](phases/14_kernels/14c_products.md){ data-page="Lab 14c · Products" }'
+    assert f"{link}<br><small>with the ideas of 14a, 14b</small>" in table
+    assert '[What one thread does](phases/14_kernels/reading.md#what-one-thread-does){ data-page="Part 14a · ' in table
     assert len(re.findall(r"^\|", table, re.MULTILINE)) == 2 + len(paths.PATHS["kernels"]) + 1
 
 
