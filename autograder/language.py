@@ -97,6 +97,9 @@ def _spoken(text: str, language: str, deep: int) -> str:
     before, _, last = text.rpartition("; ")
     if (first := before and _spoken(before, language, deep - 1)) and (second := _spoken(last, language, deep - 1)):
         return f"{first}; {second}"
+    before, _, last = text.rpartition(". ")
+    if before and (second := _catalogue(language).get(last)):  # what is advised after a finding
+        return f"{_spoken(before, language, deep - 1) or before}. {second}"
     where, _, rest = text.partition(": ")
     for literals, names, said in _patterns(language):
         if (values := _values(literals, text)) is not None:

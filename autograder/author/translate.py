@@ -160,6 +160,11 @@ def _python(file: BinaryIO, keywords: Collection[str], tags: Any, options: Any) 
         elif isinstance(node, ast.keyword) and node.arg in ARGUMENTS:
             found = _constants(node.value, defined if node.arg in ("hint", "refuses") else None)
             yield from ((node.value.lineno, None, text, []) for text in found if len(text.split()) >= WORDS)
+        elif (
+            isinstance(node, ast.FunctionDef) and node.name.startswith("about_") and not keywords
+        ):  # for checks elsewhere
+            found = _constants(node, dict(defined))
+            yield from ((node.lineno, None, text, []) for text in found if len(text.split()) >= WORDS)
         elif isinstance(node, ast.Assert) and node.msg and not keywords:  # of a check, which a verdict quotes
             yield from ((node.lineno, None, text, []) for text in _constants(node.msg))
 

@@ -27,6 +27,23 @@ def comments(lines: Iterable[str]) -> str:
     return "\n".join(f"# {line}" for line in lines)
 
 
+def literal(x: Any) -> str:
+    """The call that makes one of torch's tensors with these elements. Each float has as few digits as tell it from others."""
+
+    def text(part: Any) -> str:
+        return f"[{', '.join(map(text, part))}]" if part.ndim else _SPECIAL.get(str(part), str(part))
+
+    kind, x = str(x.dtype).removeprefix("torch."), x.detach()
+    if x.numel() == 0:
+        return f"torch.empty({list(x.shape)}, dtype=torch.{kind})"
+    elements = text((x.float() if kind in ("float16", "bfloat16") else x).numpy())
+    usual = "float32" if "." in elements else "bool" if elements.strip("[") in ("True", "False") else "int64"
+    return f"torch.tensor({elements}{'' if kind == usual else f', dtype=torch.{kind}'})"
+
+
+_SPECIAL = {"inf": "torch.inf", "-inf": "-torch.inf", "nan": "torch.nan"}
+
+
 class Listing:
     """The lines of a program, and its values so far. `module` is the name of the file with the operations."""
 

@@ -280,23 +280,30 @@ def about_kernels(case, mine, theirs):
     if "child process died" in said and "SIGSEGV" in said:
         return "the kernel followed a pointer that none of its arguments is"
     if "child process died" in said:
-        return "the kernel ended the process that it ran in" + ": it has a loop without an end" * ("SIGALRM" in said)
+        ended = "the kernel ended the process that it ran in"
+        return "the kernel has a loop without an end" if "SIGALRM" in said else ended
     name = first_apart(mine, theirs)
     if name == "findings":
         finding = next((each for each in field(mine, name) if isinstance(each, str)), "")
-        if finding.endswith("the thread's stack"):
+        if finding.endswith(" stack"):  # of the thread
             return f"{finding}. A thread has 128 KiB for its local variables"
-        return f"{finding}. {_KINDS[kind]}" if (kind := finding.partition(":")[0]) in _KINDS else finding
+        cause = _KINDS.get(finding.partition(":")[0])
+        return f"{finding}. {cause}" if cause else finding
     if name == "not in the language":
         used = ", ".join(f"`{each}`" for each in field(mine, name) if isinstance(each, str))
         return f"the text uses {used}, and a kernel here has the language of CUDA only"
     if name == "out":
         return _about_output(values(field(mine, name)), values(field(theirs, name)))
-    what, _, of = str(name).partition(" of ")
-    if what in _ADVICE:
-        count, comma, line = str(field(mine, name)).partition(",")
-        return f"{of}: {count} {what}{comma}{line}, and {field(theirs, name)} are needed: {_ADVICE[what]}"
-    return None
+    advice = _ADVICE.get(str(name).partition(" of ")[0])
+    return about_count(name, field(mine, name), field(theirs, name), advice) if advice else None
+
+
+def about_count(name, mine, needed, advice):
+    """A hint for a count above the budget, which names the line that has most of it."""
+    count, _, line = str(mine).partition(", most of them in ")
+    if line:
+        return f"{name}: {count}, most of them in {line}, and {needed} are needed: {advice}"
+    return f"{name}: {count}, and {needed} are needed: {advice}"
 
 
 def _about_output(mine, theirs):
@@ -347,8 +354,7 @@ def about_together(case, mine, theirs):
             return f"{finding}. The shared array has no such element"
         if kind == "outside" and ", element " not in finding:
             return f"{finding}. The address is in no array. An `extern __shared__` array has no memory here"
-        return f"{finding}. {_TOGETHER_KINDS[kind]}" if kind in _TOGETHER_KINDS else None
-    if name in _TOGETHER_ADVICE:
-        count, comma, line = str(field(mine, name)).partition(",")
-        return f"{name}: {count}{comma}{line}, and {field(theirs, name)} are needed: {_TOGETHER_ADVICE[name]}"
-    return None
+        cause = _TOGETHER_KINDS.get(kind)
+        return f"{finding}. {cause}" if cause else None
+    advice = _TOGETHER_ADVICE.get(name)
+    return about_count(name, field(mine, name), field(theirs, name), advice) if advice else None

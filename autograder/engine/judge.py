@@ -26,7 +26,7 @@ import numpy as np
 
 from ..checks.cases import entries, field, first_apart
 from ..language import phrase
-from .check import CLINIC, ON_BOARD, Check, find, is_milestone, is_on_torch, shown_source
+from .check import CLINIC, ON_BOARD, Check, find, function_of, is_milestone, is_on_torch, shown_source
 from .limits import IN_BROWSER
 from .observe import (
     CALCULATION,
@@ -55,6 +55,7 @@ from .observe import (
     raised_of,
     receive,
     result_of,
+    returned_value,
     send,
     show,
     show_frames,
@@ -166,13 +167,20 @@ def complexity(tree: Tree) -> tuple[float, ...]:
             return (0, 1, 0, 0, 0, dtype not in _PLAIN_DTYPES, 0)
         case dict() | list() | tuple():
             items = tree.values() if isinstance(tree, dict) else tree
-            return tuple(map(sum, zip(*map(complexity, items)))) or (0,) * 7
+            unusual = (_has_no_elements(tree), *(0,) * 6)
+            return tuple(map(sum, zip(unusual, *map(complexity, items))))
         case int() | float():
             return (0, 1, 0, 0, 0, 0, min(1e300, abs(tree)))  # also for nan
         case str():
             return (0, 1 + tree.count("\n"), 0, 0, 0, 0, 0)
         case _:
             return (0, 1, 0, 0, 0, 0, 0)
+
+
+def _has_no_elements(tree: Tree) -> bool:
+    """Whether a tensor of a case is empty, which the case has as a list of `sizes`."""
+    sizes = tree.get("sizes") if isinstance(tree, dict) else None
+    return isinstance(sizes, list) and 0 in sizes
 
 
 Known = dict[str, Disagreement | None]  # by case, as a key: None if subject and torch agree on it
@@ -402,13 +410,14 @@ class Judge:
             parts = [agreement(disagreement.mine, disagreement.theirs, origin)]
         else:
             parts = [*islice(differences(disagreement.mine, disagreement.theirs, origin), MAX_MARKED)]
-        paths = {part.path for part in parts}
+        paths, others = ({part.path for part in parts if part.only != side} for side in ("theirs", "mine"))
         verdict.message = _safely(partial(told_first, parts), disagreement.theirs, parts[0]).words
         verdict.mine, verdict.mine_marks = _safely(partial(show_marked, paths=paths), mine, (_UNREADABLE, []))
         if disagreement.raised is None and _safely(partial(is_refused, disagreement.mine), disagreement.theirs, False):
-            verdict.mine, verdict.mine_marks = NO_RESULT, []  # the message has all of it
+            value = _safely(returned_value, disagreement.mine, "")
+            verdict.mine, verdict.mine_marks = value or NO_RESULT, []  # the message has all of it
         if not check.prediction:
-            verdict.theirs_marks = show_marked(theirs, paths)[1]
+            verdict.theirs_marks = show_marked(theirs, others)[1]
             verdict.layouts = _safely(
                 partial(layouts, theirs=disagreement.theirs, differing=parts), disagreement.mine, []
             )
@@ -421,7 +430,9 @@ class Judge:
         verdict.notes += filter(None, [_safely(_recursion, disagreement.raised, "")])
         undefined = _safely(partial(_undefined_name, check), disagreement.raised or disagreement.mine)
         hidden = _safely(_hidden_builtin, disagreement.raised, None)
-        unpacked = _safely(_unpacked, disagreement.mine, None)
+        unpacked = _safely(partial(_other_kind, check), disagreement.mine, None) or _safely(
+            _unpacked, disagreement.mine, None
+        )
         too_few_bits = _safely(partial(_too_few_bits, disagreement.mine, parts), disagreement.theirs, None)
         verdict.hint = undefined or hidden or unpacked or too_few_bits or _hint(check, disagreement) or ""
 
@@ -594,6 +605,7 @@ def _undefined_name(check: Check, mine: Tree) -> str | None:
     error, message = mine.get("error", [])[:1] if isinstance(mine, dict) else [], ""
     if error in (["NameError"], ["ModuleNotFoundError"]):
         message = mine["message"]
+    message, _, suggested = message.partition(". Did you mean: ")
     if message in ("name 'torch' is not defined", "No module named 'torch'") and IN_BROWSER:
         return NOT_IN_A_PAGE
     if message in ("name 'torch' is not defined", "No module named 'torch'") and not is_on_torch(check.lab):
@@ -607,6 +619,9 @@ def _undefined_name(check: Check, mine: Tree) -> str | None:
             "Then run the exercise's cell and this one again"
         )
         advice = phrase("if a cell above defines it, run that first, or import it here") if IN_BROWSER else advice
+        if suggested:
+            other = suggested.removesuffix("?")
+            return phrase(f"is it a misspelling of {other}? Or else: {advice}")
         return f"{message}: {advice}"
     return None
 
@@ -623,11 +638,39 @@ def _hidden_builtin(raised: Tree) -> str:
     return phrase(f"here {name} is your function; Python's is builtins.{name}") if hasattr(builtins, name) else ""
 
 
-def _unpacked(mine: Tree) -> str | None:
-    """A hint for a result that is not as many values as the program takes from it."""
-    if "returned" not in mine or not _UNPACKS.search(mine["message"]):
+def _other_kind(check: Check, mine: Tree) -> str | None:
+    """A hint for a result of another type than the contract says, with which the program cannot go on."""
+    if is_milestone(check.name) or "returned" not in mine or mine["type"] == "AssertionError":
         return None
-    return phrase("the program takes several values from the result: return as many as the contract says, in a tuple")
+    function, returned = function_of(check.exercise), mine["returned"]
+    wanted = str(function.__annotations__.get("return", ""))
+    kinds = {part.partition("[")[0].strip() for part in wanted.split("|")}
+    known = vars(builtins) | function.__globals__
+    is_plain = all(kind in ("None", "Tensor") or isinstance(known.get(kind), type) for kind in kinds)  # no alias
+    kind = _RETURNED.fullmatch(returned)
+    names = {*(kind.groups() if kind else ()), returned} & _ALIKE.keys()
+    if not names or not is_plain or not kinds.isdisjoint({"object"}.union(*map(_ALIKE.get, names))):
+        return None
+    return phrase(f"the contract says that the result is {wanted}, and yours returned {returned}")
+
+
+_RETURNED = re.compile(r"a (list|tuple) of length \d+|.* of type (\w+)", re.DOTALL)
+_ALIKE = {  # the types of the contract that a value of a type may fit
+    "None": {"None"}, "list": {"list", "tuple"}, "tuple": {"list", "tuple"}, "str": {"str"}, "dict": {"dict"}, "set": {"set"},
+    "bool": {"bool", "int", "float"}, "int": {"int", "float"}, "float": {"float"},
+}  # fmt: skip
+
+
+def _unpacked(mine: Tree) -> str | None:
+    """A hint for a result that is not what the program takes from it, such as several values."""
+    is_of_program = "returned" in mine or "frames" not in mine
+    if is_of_program and _UNPACKS.search(mine["message"]):
+        return phrase(
+            "the program takes several values from the result: return as many as the contract says, in a tuple"
+        )
+    if "returned" not in mine and "'NoneType' object" in mine["message"]:
+        return phrase("something is None that the program uses: does each path of your function return a result?")
+    return None
 
 
 def _recursion(raised: Tree) -> str:

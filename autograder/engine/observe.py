@@ -9,6 +9,7 @@ converts its own tensors.
 from __future__ import annotations
 
 import builtins
+import difflib
 import io
 import json
 import math
@@ -17,7 +18,9 @@ import re
 import struct
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import cache
 from itertools import groupby, product, takewhile, zip_longest
+from traceback import TracebackException
 from typing import IO, Any, BinaryIO, NamedTuple, Protocol
 
 import numpy as np
@@ -39,7 +42,8 @@ MAX_RESULT = 20_000  # characters of a result that is shown
 MAX_VALUE = 4_000  # characters of one value in it
 MAX_MESSAGE = 500  # characters of an exception's message
 MAX_WORDS = 200  # characters of a value in a sentence
-MAX_KIND = 50  # characters of the name of a class
+MAX_KIND = 50  # characters of the name of a class, or of a value that is named in a sentence
+MAX_NAMED = 3  # items of a list that are named because the other list lacks them
 _HEADER = struct.Struct(">II")
 _FIELDS = ("dtype", "shape", "stride", "offset")
 
@@ -151,7 +155,31 @@ def for_cases(program: Callable, xp: Any, cases: list[dict]) -> list[Callable]:
 
 def error_tree(error: Exception) -> Tree:
     names = _builtin_names(type(error))
-    return {"error": names, "type": type(error).__name__, "message": str(error)[:MAX_MESSAGE]}
+    message = f"{str(error)[:MAX_MESSAGE]}{_suggestion(error)}"
+    return {"error": names, "type": type(error).__name__, "message": message}
+
+
+def _suggestion(error: Exception) -> str:
+    """What Python adds to the message of a misspelled name: `. Did you mean: 'bits'?` It does not look through as many names as
+    the module `torch` has, so the nearest attribute is found here."""
+    if not isinstance(error, (NameError, AttributeError)):
+        return ""
+    with suppress(Exception):  # the object whose attribute is missing may be the student's
+        if isinstance(error, AttributeError):
+            other = _nearest(error.name, tuple(dir(error.obj))) if error.name else ""
+            return f". Did you mean: {other!r}?" if other else ""
+        said = TracebackException(type(error), error, error.__traceback__, limit=0)
+        return "".join(_SUGGESTS.findall("".join(said.format_exception_only()))[-1:])
+    return ""
+
+
+_SUGGESTS = re.compile(r"\. Did you mean: '\w{1,80}'\?")
+
+
+@cache
+def _nearest(name: str, names: tuple[str, ...]) -> str:
+    public = [other for other in names if name.startswith("_") or not other.startswith("_")]
+    return next(iter(difflib.get_close_matches(name, public, n=1, cutoff=0.75)), "")
 
 
 def with_raised(result: Tree, raised: Tree = None) -> Tree:
@@ -175,18 +203,26 @@ def is_of_function(observed: Tree) -> bool:
 
 def with_returned(result: Tree, returned: str = "") -> Tree:
     """The observation of an error of the program itself, which left no function of the student's, with what such a function has
-    returned before. It is only shown, never compared. An assertion, and an error of the framework's own, says what is wrong."""
-    is_plain = is_error(result) and result["type"] == result["error"][0] != "AssertionError"
+    returned before. It is only shown, never compared. An error of the framework's own says what is wrong."""
+    is_plain = is_error(result) and result["type"] == result["error"][0]
     return result | {"returned": returned} if returned and is_plain else result
 
 
 def kind_of_value(value: Any) -> str:
     """What a value is, in a few words."""
     kind = type(value).__name__[:MAX_KIND]
+    if type(value) in (bool, int, float, str) and len(shown := repr(value)) < MAX_KIND:
+        return phrase(f"{shown} of type {kind}")
     if isinstance(value, list | tuple):
         length = len(value)
         return phrase(f"a {kind} of length {length}")
     return "None" if value is None else phrase(f"a value of type {kind}")
+
+
+def returned_value(result: Tree) -> str:
+    """The short value that the student's function has returned before an error of the program itself, if there is one."""
+    value, _, kind = result.get("returned", "").rpartition(" of type ")
+    return value if kind in ("bool", "int", "float", "str") and value != "a value" else ""
 
 
 def is_error(tree: Tree) -> bool:
@@ -428,6 +464,7 @@ class Difference(NamedTuple):
     path: Path
     words: str
     of_floats: bool = False  # which are compared with a tolerance
+    only: str = ""  # "mine" or "theirs", if the other side has no such part
 
 
 def difference(mine: Tree, theirs: Tree, origin: Origin = TORCH) -> str | None:
@@ -483,9 +520,7 @@ def _differences(mine: Tree, theirs: Tree, path: Path, origin: Origin) -> Iterat
                 count, other = len(mine), len(theirs)
                 items = phrase("1 item") if count == 1 else phrase(f"{count} items")
                 words = phrase(f"yours has {items}, {origin.answer} has {other}")
-                agree = sum(1 for _ in takewhile(lambda pair: difference(*pair) is None, zip(mine, theirs)))
-                for i in range(agree, max(len(mine), len(theirs))):
-                    yield Difference((*path, i), _at(path) + words)
+                yield from _lengths_apart(mine, theirs, path, _at(path) + words)
                 return
             for i, (m, t) in enumerate(zip(mine, theirs, strict=True)):
                 yield from _differences(m, t, (*path, i), origin)
@@ -495,6 +530,8 @@ def _differences(mine: Tree, theirs: Tree, path: Path, origin: Origin) -> Iterat
                 own, other = _cut(str(list(mine))), _cut(str(list(theirs)))
                 words = phrase(f"yours has keys {own}, torch's has {other}")
                 words = words if origin is TORCH else phrase(f"yours has keys {own}, expected has {other}")
+                words += _missing([repr(key) for key in theirs if key not in mine], "theirs")
+                words += _missing([repr(key) for key in mine if key not in theirs], "mine")
                 for key in mine.keys() ^ theirs.keys() or [None]:  # None: only their order differs
                     yield Difference(path if key is None else (*path, key), _at(path) + words)
                 return
@@ -509,6 +546,33 @@ def _differences(mine: Tree, theirs: Tree, path: Path, origin: Origin) -> Iterat
                 lines = [*zip_longest(mine.split("\n"), theirs.split("\n"))] if kind == "str" else []
                 apart = [(*path, i) for i, (m, t) in enumerate(lines) if len(lines) > 1 and m != t] or [path]
                 yield from (Difference(part, words) for part in apart)
+
+
+def _lengths_apart(mine: list[Tree], theirs: list[Tree], path: Path, words: str) -> Iterator[Difference]:
+    """The items that only one of two lists has, if the others are the same in the same order, or else all after the first
+    difference. The words name a few short items."""
+    short, long, only = (mine, theirs, "theirs") if len(mine) < len(theirs) else (theirs, mine, "mine")
+    left, others = 0, list[int]()
+    for i, item in enumerate(long):
+        if left < len(short) and difference(short[left], item) is None:
+            left += 1
+        else:
+            others.append(i)
+    if left < len(short):
+        agree = sum(1 for _ in takewhile(lambda pair: difference(*pair) is None, zip(mine, theirs)))
+        yield from (Difference((*path, i), words) for i in range(agree, len(long)))
+        return
+    words += _missing([show(long[i]) for i in others[: MAX_NAMED + 1]], only)
+    yield from (Difference((*path, i), words, only=only) for i in others)
+
+
+def _missing(items: list[str], only: str) -> str:
+    """Words, after others, that name a few short items which only one side has."""
+    if not items or len(items) > MAX_NAMED or any(len(item) >= MAX_KIND or "\n" in item for item in items):
+        return ""
+    names = ", ".join(items)
+    said = phrase(f"missing in yours: {names}") if only == "theirs" else phrase(f"only in yours: {names}")
+    return f"; {said}"
 
 
 def _at(path: Path) -> str:

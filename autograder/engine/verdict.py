@@ -47,6 +47,7 @@ MANY_LINES = 40  # of a verdict: a long case then comes last
 LONG = 12  # lines of a case, a program or a result: of a longer program or result some are left out
 KEPT = 10  # lines of a longer result: two differences
 CONTEXT = 2  # lines around those that differ
+FEW_LINES = 4  # that are left out together: fewer are shown
 PRACTICE = "practice: "  # begins the note on recorded answers, which a notebook or a page shows once
 LONGEST_REPLAY = 1000  # characters: a student does not type a case with a page of text
 
@@ -248,7 +249,7 @@ def abridged(
     short, moved = "", []
     for is_near, group in groupby(range(len(lines)), key=lambda i: i in near):
         kept = [*group]
-        if not is_near and len(kept) > 1:
+        if not is_near and len(kept) >= FEW_LINES:
             short += speak("… {count} lines", count=len(kept)) + "\n"
             continue
         start, end = ends[kept[0]] - len(lines[kept[0]]), ends[kept[-1]]

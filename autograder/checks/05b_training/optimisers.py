@@ -7,9 +7,12 @@ from collections import OrderedDict, UserDict
 from functools import partial
 from itertools import accumulate, chain
 from operator import or_
+from types import SimpleNamespace
+
+import numpy as np
 
 from ...engine.check import program
-from ...engine.observe import difference, show
+from ...engine.observe import difference, show, values
 from ..cases import (
     attempt,
     breaking,
@@ -18,11 +21,13 @@ from ..cases import (
     drawn,
     entries,
     explained,
+    field,
     first_apart,
     no_cases,
     numbers,
     several,
 )
+from ..listing import literal
 from ..shared_05 import mostly, plain, user_warnings
 
 # Parameter groups ----------------------------------------------------------------------------------------------------
@@ -215,6 +220,32 @@ def stepped(xp, kind, settings, second, gradients, changes, digits, infinite):
     }
 
 
+def shown_steps(torch, kind, settings, second, gradients, changes, digits, infinite):
+    """The same steps as code."""
+    names = "abcd"[: len(gradients[0])]
+    made = [numbers(torch, _SIZES[i], i, digits) for i in range(len(names))]
+    if infinite is True:
+        made[0][0] = math.inf
+    lines = [f"{name} = {literal(x)}.requires_grad_()" for name, x in zip(names, made)]
+    groups = f"[{', '.join(names)}]"
+    if second is not None:
+        more = "".join(f", {key!r}: {value!r}" for key, value in second.items())
+        groups = f"[{{'params': [a]}}, {{'params': [{', '.join(names[1:])}]{more}}}]"
+    given = "".join(f", {key}={value!r}" for key, value in settings.items())
+    lines += [f"optimizer = torch.optim.{kind}({groups}{given})"]
+    for number, (row, change) in enumerate(zip(gradients, changes)):
+        lines += [f"optimizer.param_groups[0][{key!r}] = {value!r}" for key, value in change.items()]
+        for i, (name, start) in enumerate(zip(names, row)):
+            gradient = None if start is None else numbers(torch, _SIZES[i], start, digits) + 0.125
+            if i == 0 and infinite == "nan in the gradient":
+                gradient[0] = math.nan
+            lines.append(f"{name}.grad = {None if gradient is None else literal(gradient)}")
+        if infinite == "nan in w" and number:
+            lines.append("optimizer.state[a]['max_exp_avg_sq'][0] = torch.nan")
+        lines.append("optimizer.step()")
+    return "\n".join(lines)
+
+
 def state_of(optimizer, params):
     """The optimiser's state of each parameter, copied."""
     known = [optimizer.state[parameter] for parameter in params if parameter in optimizer.state]
@@ -226,15 +257,44 @@ def equal_elements(x, y):
     return bool(((x == y) | ((x != x) & (y != y))).all())
 
 
+def _first_wrong(mine, theirs):
+    """The number of the first wrong step, and both observations of it. None if there is none."""
+    both = entries(mine, theirs)
+    pairs = zip(both[0].get("steps", []), both[1]["steps"]) if both else ()
+    steps = ((number, entries(*pair)) for number, pair in enumerate(pairs) if difference(*pair))
+    return next((found for found in steps if found[1]), None)
+
+
 def _wrong_in_steps(mine, theirs):
     """The entries in which the first wrong step differs, and the names of state tensors that do."""
-    both = entries(mine, theirs)
-    for a, b in zip(both[0].get("steps", []), both[1]["steps"]) if both else ():
-        step = entries(a, b)
-        if step and (wrong := {key for key in step[1] if difference(step[0].get(key), step[1][key])}):
-            states = zip(chain(*step[0]["state"]), chain(*step[1]["state"]))
-            return wrong | {theirs[0] for mine, theirs in states if difference(mine, theirs)}
-    return set()
+    found = _first_wrong(mine, theirs)
+    if found is None:
+        return set()
+    mine, theirs = found[1]
+    wrong = {key for key in theirs if difference(mine.get(key), theirs[key])}
+    states = zip(chain(*mine["state"]), chain(*theirs["state"]))
+    return wrong | {theirs[0] for mine, theirs in states if difference(mine, theirs)}
+
+
+_NUMPY = SimpleNamespace(tensor=np.array, float64=np.float64, float32=np.float32)
+
+
+def _before(case, theirs, number):
+    """The parameters before a step, as torch has them."""
+    if number:
+        return [values(x) for x in field(field(theirs, "steps")[number - 1], "params")]
+    return [numbers(_NUMPY, sizes, i, case["digits"]) for i, sizes in enumerate(_SIZES)]
+
+
+def _stays(case, mine, theirs):
+    """Whether a parameter that differs in the first wrong step is as it was before."""
+    number, both = _first_wrong(mine, theirs) or (0, None)
+    if both is None or case["infinite"] is True or difference(*(side["state"] for side in both)):
+        return False
+    apart = (
+        pair for pair in zip(*(side["params"] for side in both), _before(case, theirs, number)) if difference(*pair[:2])
+    )
+    return any(values(own).shape == old.shape and np.array_equal(values(own), old) for own, real, old in apart)
 
 
 def _about_steps(case, mine, theirs):
@@ -244,6 +304,8 @@ def _about_steps(case, mine, theirs):
         return "the gradients are only read: no `add_` and no `neg_` writes to them"
     if case["infinite"] is True and show(mine).count("nan") > show(theirs).count("nan"):
         return "a term with the setting 0 is left out, because 0 times infinity is nan"
+    if _stays(case, mine, theirs):
+        return "the parameter has not changed: `p = p - ...` makes a new tensor, and `p.sub_(...)` or `p.add_(...)` changes p"
     return None
 
 
@@ -263,9 +325,20 @@ def _about_sgd(case, mine, theirs):
         return "the tensors of the state are changed in place, not replaced"
     if "state" not in wrong:
         return None
-    if case["settings"].get("dampening"):
+    number, (mine, theirs) = _first_wrong(mine, theirs)
+    apart = [i for i, pair in enumerate(zip(mine["params"], theirs["params"])) if difference(*pair)]
+    if any(row[i] is not None for row in case["gradients"][:number] for i in apart):
+        return "after the first step of a parameter: b := momentum b + (1 - dampening) g, with the buffer b of the step before"
+    if (dampening := case["settings"].get("dampening")) and _are_parts(mine["state"], theirs["state"], 1 - dampening):
         return "the first step is not damped: the buffer begins as the gradient itself, not as 1 - dampening times it"
     return "the buffer takes the gradient, with its sign and the weight decay, and without lr"
+
+
+def _are_parts(mine, theirs, factor):
+    """Whether the tensors of a state are this factor times torch's."""
+    pairs = [(own[1], other[1]) for state, real in zip(mine, theirs) for own, other in zip(state, real)]
+    pairs = [pair for pair in pairs if all(isinstance(each, dict) and "tensor" in each for each in pair)]
+    return bool(pairs) and all(np.allclose(values(own), factor * values(other)) for own, other in pairs)
 
 
 @program(
@@ -296,6 +369,7 @@ def _about_sgd(case, mine, theirs):
         _steps(lr=0.5, momentum=1.0, infinite=True),
     ],
     hint=_about_sgd,
+    show=shown_steps,
 )  # fmt: skip
 def sgd_steps(xp, **case):
     return stepped(xp, **case)
@@ -313,16 +387,41 @@ def _about_adam(case, mine, theirs):
         return said
     wrong, settings = _wrong_in_steps(mine, theirs), case["settings"]
     if "state" in wrong:
-        if settings.get("weight_decay") or case["kind"] == "AdamW":
+        if "exp_avg" in wrong and (settings.get("weight_decay") or case["kind"] == "AdamW"):
             return "AdamW makes the parameter smaller before anything else, Adam adds to the gradient"
-        if settings.get("amsgrad") and show(mine).count("nan") < show(theirs).count("nan"):
+        if wrong & {"exp_avg", "exp_avg_sq"} or not settings.get("amsgrad"):
+            return None
+        if show(mine).count("nan") < show(theirs).count("nan"):
             return "w is nan if it was, or if v is"
-        if settings.get("amsgrad"):
-            return "w is the largest v so far, element by element; it is not corrected before the comparison"
-        return None
+        return "w is the largest v so far, element by element; it is not corrected before the comparison"
     if wrong == {"params"} and not settings.get("weight_decay") and case["kind"] == "Adam":
-        if settings.get("eps", 0) > 0.01:
-            return "the state is right, the parameters are not: sqrt(v) is divided by the root of its correction, then eps is added"
+        return _about_update(case, mine, theirs)
+    return None
+
+
+def _about_update(case, mine, theirs):
+    """A hint for parameters that are wrong although the state is right, by what other formulas give for the step."""
+    number, (own, real) = _first_wrong(mine, theirs)
+    settings = {"lr": 1e-3, "betas": [0.9, 0.999], "eps": 1e-8} | case["settings"]
+    if case["second"] or any(case["changes"][: number + 1]):
+        return None
+    fitting, known = set(), [i for i, column in enumerate(zip(*case["gradients"][: number + 1])) if {*column} != {None}]
+    before = _before(case, theirs, number)
+    for i, state in zip(known, real["state"]):
+        if not difference(own["params"][i], real["params"][i]):
+            continue
+        state = {name: values(x) for name, x in state}
+        t, m, v = state["step"], state["exp_avg"], state.get("max_exp_avg_sq", state["exp_avg_sq"])
+        first, second = (1 - beta**t for beta in settings["betas"])
+        moved = {
+            "corrections": m / (np.sqrt(v) + settings["eps"]),
+            "eps": m / first / np.sqrt(v / second + settings["eps"]),
+        }
+        update = (before[i] - values(own["params"][i])) / settings["lr"] if settings["lr"] else np.nan
+        fitting |= {name for name, other in moved.items() if np.allclose(update, other, rtol=1e-3)}
+    if fitting == {"eps"}:
+        return "the state is right, the parameters are not: sqrt(v) is divided by the root of its correction, then eps is added"
+    if fitting == {"corrections"}:
         return "the state is right, the parameters are not: t in 1 - beta ** t counts this step, so t starts at 1"
     return None
 
@@ -354,6 +453,7 @@ def _about_adam(case, mine, theirs):
         *[_steps(kind, lr=0.5, amsgrad=True, infinite=nan) for kind in _BOTH for nan in ("nan in the gradient", "nan in w")],
     ],
     hint=_about_adam,
+    show=shown_steps,
 )  # fmt: skip
 def adam_steps(xp, **case):
     return stepped(xp, **case)
@@ -378,8 +478,8 @@ def _about_rmsprop(case, mine, theirs):
     wrong, settings = _wrong_in_steps(mine, theirs), case["settings"]
     if "square_avg" in wrong and settings.get("centered"):
         return "v is the average of g^2, also with `centered`: v - m^2 is a new tensor"
-    if "state" in wrong and settings.get("momentum"):
-        return "the buffer takes the quotient g / r, without lr"
+    if wrong >= {"state", "momentum_buffer"} and "square_avg" not in wrong and settings.get("momentum"):
+        return "the buffer takes the quotient g / r, without lr, and r is the root plus eps, without a correction"
     if wrong == {"params"}:
         return "the state is right, the parameters are not: g is divided by the root plus eps, and nothing is corrected"
     return None
@@ -408,6 +508,7 @@ def _about_rmsprop(case, mine, theirs):
         _steps("RMSprop", lr=0.5, momentum=0.5, centered=True, infinite="nan in the gradient"),
     ],
     hint=_about_rmsprop,
+    show=shown_steps,
 )  # fmt: skip
 def rmsprop_steps(xp, **case):
     return stepped(xp, **case)
@@ -457,6 +558,30 @@ def _about_clipping(case, mine, theirs):
     return "all gradients are one vector; it is multiplied by max_norm / (norm + 1e-6) if that is less than 1"
 
 
+def _shown_clipping(torch, gradients, given, max_norm, norm_type, error, digits):
+    names, lines = "abcd"[: len(gradients)], []
+    for i, (name, number) in enumerate(zip(names, gradients)):
+        made = literal(numbers(torch, _SIZES[i], i, digits))
+        lines.append(f"{name} = torch.nn.Parameter({made})" if given == "one parameter" else f"{name} = {made}")
+        lines[-1] += "" if given in ("one parameter", "frozen") else ".requires_grad_()"
+        if number is not None:
+            gradient = numbers(torch, _SIZES[i], abs(number), digits) + 0.125
+            if number < 0:
+                gradient.view(-1)[0] = {-1: math.inf, -2: math.nan, -3: -math.inf}[number]
+            lines.append(f"{name}.grad = {literal(gradient)}")
+    some = f"[{', '.join(names)}]"
+    passed = {
+        "twice": f"[{', '.join([*names, *names[:1]])}]",
+        "generator": f"(p for p in {some})",
+        "one": names[:1] or "[]",
+        "one parameter": names[:1] or "[]",
+        "dict": f"{{{', '.join(f'{i}: {name}' for i, name in enumerate(names))}}}.values()",
+        "iterator": f"iter({some})",
+    }.get(given, some)
+    call = f"torch.nn.utils.clip_grad_norm_({passed}, {max_norm!r}, {norm_type!r}, error_if_nonfinite={error})"
+    return "\n".join([*lines, *(["with torch.no_grad():", f"    {call}"] if given == "unrecorded" else [call])])
+
+
 @program(
     "nn.utils.clip_grad.clip_grad_norm_",
     cases=drawn(
@@ -482,6 +607,7 @@ def _about_clipping(case, mine, theirs):
         _clipping([1], max_norm=math.inf), _clipping([1], max_norm=math.nan),
     ],
     hint=_about_clipping,
+    show=_shown_clipping,
 )  # fmt: skip
 def clipped(xp, gradients, given, max_norm, norm_type, error, digits):
     params = [numbers(xp, _SIZES[i], i, digits).requires_grad_() for i in range(len(gradients))]

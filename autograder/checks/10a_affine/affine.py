@@ -13,6 +13,7 @@ import numpy as np
 from ...engine.check import program
 from ...engine.observe import is_error
 from ..cases import defaults, drawing, drawn, field, first_apart
+from ..listing import literal
 
 SCALES = [0.1, 0.25, 1 / 3, 0.00732421875, 0.7, 3.7, 0.015, 1.0]
 
@@ -178,17 +179,63 @@ def _about_values(case, mine, theirs):
         return "the integer is the number of steps plus the zero point"
     if case["quant"][1] > 255:
         return "the zero point is added in float32"
-    if case["of"] != "float32":
+    known = _of_other_rules(case)
+    fitting = [rule for rule, integers in known.items() if yours.tolist() == integers]
+    if case["of"] != "float32" and known and not fitting:
         return "as_float32 converts the input first"
-    return (
-        "multiply by the reciprocal, 1.0 / scale in Python's numbers, round half to even, and then add the zero point"
-    )
+    return _OTHER_RULES.get(fitting[0]) if len(fitting) == 1 else _ROUNDING
+
+
+_ROUNDING = (
+    "multiply by the reciprocal, 1.0 / scale in Python's numbers, round half to even, and then add the zero point"
+)
+_OTHER_RULES = {
+    "added before": "round, and then add the zero point: a value in the middle goes to the even number of steps, whatever the "
+    "zero point is",
+    "quotient": "multiply by the reciprocal of the scale: a quotient may round to another integer",
+    "reciprocal in float32": "1.0 / scale is computed in Python's numbers, and the product in float32",
+    "half up": "a value in the middle goes to the even number of steps: `round` does this",
+}  # fmt: skip
+
+
+def _of_other_rules(case):
+    """The integers that wrong rules give for a case, by rule. None for infinities."""
+    if isinstance(next(iter(case["halves"]), 0), str):
+        return {}
+    one, scale = np.float32(1), np.float32(case["scale"])
+    x = _in_float32(near_middles(case["scale"], case["halves"], case["nudge"]), case["of"])
+    steps, zero_point = x * np.float32(1 / case["scale"]), np.float32(case["zero_point"])
+    sums = {
+        "added before": np.rint(steps + zero_point),
+        "quotient": np.rint(x / scale) + zero_point,
+        "reciprocal in float32": np.rint(x * (one / scale)) + zero_point,
+        "half up": np.floor(steps + np.float32(0.5)) + zero_point,
+    }
+    return {rule: np.clip(total, *case["quant"]).astype(np.int64).tolist() for rule, total in sums.items()}
+
+
+def _in_float32(x: np.ndarray, kind: str) -> np.ndarray:
+    """Numbers of float32, rounded to the numbers of a dtype."""
+    if kind != "bfloat16":
+        return x.astype(kind).astype(np.float32)
+    bits = x.view(np.uint32)
+    return (bits + 0x7FFF + (bits >> 16 & 1) >> 16 << 16).astype(np.uint32).view(np.float32)
 
 
 _OF_QUANTIZED = {
     "type": "the result has the dtype that is given", "shape": "the result has the sizes of the input",
     "input": "the input does not change",
 }  # fmt: skip
+
+
+def _quantisation(quant, kind) -> list[str]:
+    return [f"quant_min, quant_max = {quant[0]}, {quant[1]}", f"dtype = torch.{kind}"]
+
+
+def shown_values(torch, scale, halves, nudge, zero_point, quant, kind, of, sizes):
+    x = numbers_of(torch, scale, halves, nudge, sizes).to(getattr(torch, of))
+    lines = [f"input = {literal(x)}", f"scale, zero_point = {scale!r}, {zero_point}", *_quantisation(quant, kind)]
+    return "\n".join(lines)
 
 
 @program(
@@ -212,6 +259,7 @@ _OF_QUANTIZED = {
         _values(1.0, [2**26], 0, 1, [0, 2**30], "int32"), _values(0.5, [-600, -599], 0, 300),
     ],
     hint=_about_values,
+    show=shown_values,
 )  # fmt: skip
 def values(rl, scale, halves, nudge, zero_point, quant, kind, of, sizes):
     x = numbers_of(rl, scale, halves, nudge, sizes).to(getattr(rl, of))
@@ -279,6 +327,13 @@ def _channel_cases(draw, st):
     )
 
 
+def shown_channels(torch, sizes, axis, scales, halves, nudge, zero_points, quant, kind, of, turned, narrow):
+    x, scale, zero_point = channel_arguments(torch, sizes, axis, scales, halves, nudge, zero_points, of, turned, narrow)
+    turn = f"  # stride {x.stride()}" if turned and not x.is_contiguous() else ""
+    made = [f"input = {literal(x)}{turn}", f"scales = {literal(scale)}", f"zero_points = {literal(zero_point)}"]
+    return "\n".join([*made, f"axis = {axis}", *_quantisation(quant, kind)])
+
+
 @program(
     "ao.quantization.affine.quantize_per_channel",
     cases=_channel_cases,
@@ -296,6 +351,7 @@ def _channel_cases(draw, st):
         *[_channels([1, 1], 0, [scale], [half], nudge, [1]) for scale, half, nudge in QUOTIENTS[:12]],
     ],
     hint=_about_channels,
+    show=shown_channels,
 )  # fmt: skip
 def channels(rl, sizes, axis, scales, halves, nudge, zero_points, quant, kind, of, turned, narrow):
     x, *qparams = channel_arguments(rl, sizes, axis, scales, halves, nudge, zero_points, of, turned, narrow)
@@ -340,7 +396,8 @@ def _about_bytes(case, mine, theirs):
         return None
     if mine[0] == theirs[0]:
         return "the result is a new tensor of uint8, and the values do not change"
-    if int(np.prod(case["sizes"])) % 2 and mine[0][:-1] == theirs[0][:-1]:
+    is_turned = isinstance(mine[0], list) and [(byte & 15) << 4 | byte >> 4 for byte in mine[0]] == theirs[0]
+    if not is_turned and int(np.prod(case["sizes"])) % 2 and mine[0][:-1] == theirs[0][:-1]:
         return "the last byte of an odd number of values has 0 in its upper 4 bits"
     return "in the order of the indices, the first of two in the lower 4 bits"
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from ...engine.check import program
 from ..cases import defaults, drawing, field, first_apart
+from ..listing import literal
 from .affine import QUOTIENTS, SCALES, near_middles
 
 _faked = defaults(
@@ -50,6 +51,14 @@ def _about_fakes(case, mine, theirs):
     )
 
 
+def _shown_fakes(torch, scales, halves, nudge, zero_points, quant, extra, of, sizes):
+    x, scale, zero_point = fake_arguments(torch, scales, halves, nudge, zero_points, extra, of, sizes)
+    made = [f"scale, zero_point = {scales[0]!r}, {zero_points[0]}"]
+    if len(scales) > 1:
+        made = [f"scale = {literal(scale.reshape(-1, 1))}", f"zero_point = {literal(zero_point.reshape(-1, 1))}"]
+    return "\n".join([f"x = {literal(x)}", *made, f"quant_min, quant_max = {quant[0]}, {quant[1]}"])
+
+
 @program(
     "aten.native.quantized.fake_quantize",
     cases=_cases,
@@ -66,6 +75,7 @@ def _about_fakes(case, mine, theirs):
         _faked([0.1], [46, 14, 6, -6], 0, [0], [-128, 127]), _faked([0.7], [46, 14, 6, -6], 0, [2], [-128, 127]),
     ],
     hint=_about_fakes,
+    show=_shown_fakes,
 )  # fmt: skip
 def faked(rl, scales, halves, nudge, zero_points, quant, extra, of, sizes):
     x, scale, zero_point = fake_arguments(rl, scales, halves, nudge, zero_points, extra, of, sizes)

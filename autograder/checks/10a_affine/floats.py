@@ -39,9 +39,25 @@ def _float32(torch, bits):
 def _about_bfloat16(case, mine, theirs):
     if case["bits"] & 0x7FFFFFFF > 0x7F800000:
         return "a nan becomes 0x7fc0: it must not round to infinity"
-    if case["bits"] & 0xFFFF == 0x8000:
+    if not (isinstance(mine, str) and isinstance(theirs, str)):
+        return None
+    yours, wanted, upper, lower = int(mine, 16), int(theirs, 16), case["bits"] >> 16, case["bits"] & 0xFFFF
+    if not 0 <= yours < 2**16:
+        return "the result has 16 bits: the sign, 8 bits of exponent, 7 bits of mantissa"
+    if yours ^ wanted == 0x8000:
+        return "the sign is the highest bit of both"
+    if yours not in (upper, upper + 1):
+        return "the result is the upper half of the bits, or one more if it rounds up: a carry may go into the exponent"
+    if lower == 0x8000:
         return "exactly in the middle: the upper half becomes even"
-    return "the lower half decides the rounding: more than 0x8000 rounds up"
+    if yours == upper:
+        return "the lower half decides the rounding: more than 0x8000 rounds up"
+    return "the lower half decides the rounding: less than 0x8000 rounds down"
+
+
+def _in_hex(torch, bits, format=None):
+    """The case with its bits as the results are written."""
+    return f"bits = {bits:#010x}" + (f"\nformat = {format}" if format else "")
 
 
 @program(
@@ -49,6 +65,7 @@ def _about_bfloat16(case, mine, theirs):
     cases=drawn(bits=_bits),
     edges=rows("bits", *[(bits,) for bits in _HALVES + _LIMITS + _NANS]),
     hint=_about_bfloat16,
+    show=_in_hex,
 )
 def bfloat16(rl, bits):
     return hex(rl.small_floats.bfloat16_bits(bits))
@@ -97,6 +114,7 @@ def _about_float8(case, mine, theirs):
           for bits in own + _LIMITS[:2] + _LIMITS[6:9] + _NANS],
     ),
     hint=_about_float8,
+    show=_in_hex,
 )  # fmt: skip
 def float8(rl, bits, format):
     return hex(rl.small_floats.float8_bits(bits, getattr(rl.small_floats, format)))

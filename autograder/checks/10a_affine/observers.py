@@ -7,6 +7,7 @@ import numpy as np
 from ...engine.check import program
 from ...engine.observe import is_error, values
 from ..cases import defaults, drawing, drawn, field, first_apart, numbers
+from ..listing import literal
 
 _observed = defaults(shapes=[[2, 3], [2, 3]], ch_axis=0, constant=0.25, kind="float32", preset=None)
 
@@ -30,6 +31,8 @@ def _about_averages(case, mine, theirs):
         return _ABOUT_AVERAGES.get(wrong)
     filled = [0 not in sizes for sizes in case["shapes"]]
     if is_error(mine):
+        if "require grad" in mine["message"] or "requires grad" in mine["message"]:
+            return _ABOUT_AVERAGES["graph"]
         if not all(filled):
             return "a batch without elements changes nothing"
         return "it is the first batch if one of the two buffers has no elements" if case["preset"] else None
@@ -46,8 +49,17 @@ def _about_averages(case, mine, theirs):
 
 _ABOUT_AVERAGES = {
     "returns x_orig": "x_orig itself is returned",
+    "graph": "the buffers keep no graph of a batch: detach x_orig first",
     "same buffers": "store_range copies into the buffers: others may hold them",
 }
+
+
+def _shown_batches(torch, shapes, ch_axis, constant, kind, preset):
+    name = "MovingAveragePerChannelMinMaxObserver"
+    lines = [f"observer = torch.ao.quantization.{name}(averaging_constant={constant}, ch_axis={ch_axis})"]
+    lines += [f"observer.{preset}_val.resize_([{shapes[0][ch_axis]}]).fill_(5.0)"] if preset else []
+    batches = (numbers(torch, sizes, 5 * number, kind) for number, sizes in enumerate(shapes))
+    return "\n".join([*lines, *(f"observer({literal(x)}.requires_grad_())" for x in batches)])
 
 
 @program(
@@ -62,6 +74,7 @@ _ABOUT_AVERAGES = {
         _observed([[2, 3]] * 4, 0, 0.01),
     ],
     hint=_about_averages,
+    show=_shown_batches,
 )  # fmt: skip
 def averages(xp, shapes, ch_axis, constant, kind, preset):
     quantization = xp.ao.quantization

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 
 from ..cases import field, first_apart
-from ..shared_14 import about_kernels, about_together, needs, ran
+from ..shared_14 import about_count, about_kernels, about_together, needs, ran
 
 STEP = 8  # of `k`, in a product by blocks in registers
 
@@ -197,9 +197,8 @@ _ADVICE = {
 def about_products(case, mine, theirs):
     """A hint for a count of a kernel with tiles, or for what the other hints about kernels know."""
     name = first_apart(mine, theirs)
-    if name in _ADVICE:
-        count, comma, line = str(field(mine, name)).partition(",")
-        return f"{name}: {count}{comma}{line}, and {field(theirs, name)} are needed: {_ADVICE[name]}"
+    if advice := _ADVICE.get(name):
+        return about_count(name, field(mine, name), field(theirs, name), advice)
     if name == "findings":
         found = [each for each in field(mine, name) if isinstance(each, str)]
         has_race = any(each.startswith("race") and " of the shared array " in each for each in found)

@@ -162,7 +162,8 @@ def about_kernels(case, mine, theirs):
     name = first_apart(mine, theirs)
     if name == "stopped" and isinstance(field(mine, "stopped"), str):
         said = f"a kernel did not run to its end. {field(mine, 'stopped')}"
-        return said + ". A result of rows has one column: its dimensions are [XBLOCK, 1]" * ("to have shape" in said)
+        advice = "A result of rows has one column: its dimensions are [XBLOCK, 1]"
+        return f"{said}. {advice}" if "to have shape" in said else said
     if name == "reduced in a loop":
         lines = field(mine, name)
         return f"{lines[0]} reduces rows again for each block. Totals are reduced after the loop, by the lines that are returned"

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...engine.observe import values
 from ..cases import field, first_apart, numbers
+from ..shared_14 import about_count
 
 SECONDS = 10  # of a child: a launch takes a tenth of a second
 LONGEST_LINE = 70
@@ -261,8 +262,7 @@ def about_triton(case, mine, theirs):
     if name in ("out", "logsumexp"):
         return _about_output(values(field(mine, name)), values(field(theirs, name)))
     if name is not None and " of " in name or " in " in name:
-        count, comma, line = str(field(mine, name)).partition(",")
-        return f"{name}: {count}{comma}{line}, and {field(theirs, name)} are needed: {_advice(name)}"
+        return about_count(name, field(mine, name), field(theirs, name), _advice(name))
     return None
 
 

@@ -70,17 +70,21 @@ def test_a_disagreement_comes_back_as_the_smallest_case(judge, strides, monkeypa
 
 
 @pytest.mark.parametrize(
-    ("answered", "said"),
-    [(lambda: 7, "a value of type int"), (lambda: None, "None"), (lambda: (1, 2, 3), "a tuple of length 3")],
+    ("answered", "said", "hint"),
+    [
+        (lambda: 7, "7 of type int", "the contract says that the result is tuple[Kernel, str], and yours returned 7"),
+        (lambda: None, "None", "the contract says that the result is tuple[Kernel, str], and yours returned None"),
+        (lambda: (1, 2, 3), "a tuple of length 3", "the program takes several values from the result"),
+    ],
 )
-def test_where_the_program_fails_on_a_result_the_verdict_says_what_was_returned(judge, answered, said):
+def test_where_the_program_fails_on_a_result_the_verdict_says_what_was_returned(judge, answered, said, hint):
     name = "c10.dispatch.compute_table_entry"
     fill(function_of(name), lambda kernels, fallbacks, key: answered())
     verdict = judge.verdict(name, answer)
     unplug(function_of(name))
     assert verdict.message == f"after yours has returned {said}, the program cannot go on"
     assert "values to unpack" in verdict.mine or "cannot unpack" in verdict.mine
-    assert verdict.hint.startswith("the program takes several values from the result")
+    assert verdict.hint.startswith(hint)
 
 
 def test_a_hint_about_a_case_does_not_explain_a_number_of_another_type(judge):
@@ -918,7 +922,7 @@ def test_a_wrong_prediction_is_not_told_torchs_answer(judge):
         "your first entry is right, your entry 2 is wrong": ["AutocastCUDA", "CUDA"],
         "your 2 entries are right, but others are missing": right[:2],
         "entries are missing: yours has none": [],
-        "after yours has returned a value of type int": 3,
+        "after yours has returned 3 of type int": 3,
         "yours raises KeyError": None,
     }
     for words, answer_of_mine in answers.items():
