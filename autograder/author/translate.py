@@ -41,7 +41,7 @@ CODE = {  # catalogues of what code says, and the files that say it
         "autograder/exam/*.py",
         *(f"autograder/cli/{name}.py" for name in ("exam", "review", "students")),
     ],
-    "hints": ["autograder/checks/**/*.py"],
+    "hints": ["autograder/checks/**/*.py", "autograder/patients/*/*.py"],
     "site": [
         *("docs/programs/hooks/*.py", "docs/programs/browser/*.toml", "mkdocs.yml"),
         *("phases/*/reading.ipynb", "labs/*/*.ipynb"),
@@ -165,6 +165,9 @@ def _python(file: BinaryIO, keywords: Collection[str], tags: Any, options: Any) 
         ):  # for checks elsewhere
             found = _constants(node, dict(defined))
             yield from ((node.lineno, None, text, []) for text in found if len(text.split()) >= WORDS)
+        elif isinstance(node, ast.Assign) and _bound(node) == ["WRONG"] and "CASE" in defined and not keywords:
+            bodies = ast.literal_eval(node.value)  # of "Break it": what each is wrong about
+            yield from ((node.lineno, None, about, []) for about in bodies)
         elif isinstance(node, ast.Assert) and node.msg and not keywords:  # of a check, which a verdict quotes
             yield from ((node.lineno, None, text, []) for text in _constants(node.msg))
 

@@ -300,8 +300,8 @@ def about_kernels(case, mine, theirs):
 
 def about_count(name, mine, needed, advice):
     """A hint for a count above the budget, which names the line that has most of it."""
-    count, _, line = str(mine).partition(", most of them in ")
-    if line:
+    count, _, line = str(mine).partition(", ")
+    if line := line.removeprefix("most of them in "):
         return f"{name}: {count}, most of them in {line}, and {needed} are needed: {advice}"
     return f"{name}: {count}, and {needed} are needed: {advice}"
 
