@@ -159,20 +159,21 @@ class Verdict:
         """The call that decides the check on the shown case alone."""
         return f'check("{self.check}", case={self.case!r})'
 
-    def rows(self) -> list[tuple[str, str]]:
-        """The rows of the table below its headline. Their names are English."""
+    def rows(self, whole: bool = False) -> list[tuple[str, str]]:
+        """The rows of the table below its headline, with `whole` programs and results or with those around what differs. Their
+        names are English."""
         rows: list[tuple[str, str]] = []
         if self.message and self.outcome not in (DISAGREED, NEEDS_TORCH) and not self.was_examined:
             rows = [(phrase("why"), speak(self.message))]
         if self.case is not None:
-            name = short_name(self.check).partition(".")[0]
+            name, most = short_name(self.check).partition(".")[0], math.inf if whole else KEPT
             rows += [(phrase("case"), self.listing or describe(self.case, with_strides=True))]
-            rows += [(phrase("program"), abridged_program(self.program, name))]
-            rows += [(phrase("in torch"), abridged_program(self.oracle, name, KEPT))] if self.oracle else []
+            rows += [(phrase("program"), abridged_program(self.program, name, max(most, LONG)))]
+            rows += [(phrase("in torch"), abridged_program(self.oracle, name, most))] if self.oracle else []
             frames = show_frames(self.frames)
             own, others = self.results()
-            mine = abridged(*own, beside=marked_lines(*others))[0]
-            theirs = abridged(*others, beside=marked_lines(*own))[0]
+            mine = abridged(*own, most, beside=marked_lines(*others))[0]
+            theirs = abridged(*others, most, beside=marked_lines(*own))[0]
             rows += [(phrase("yours"), mine if self.raised else mine + frames)]
             answer = phrase("expected") if self.exact else phrase("torch's")
             rows += [(answer, theirs)] if self.theirs else []
@@ -191,7 +192,11 @@ class Verdict:
         return rows
 
     def __str__(self) -> str:
-        rows = [(speak(name), text) for name, text in self.rows()]
+        return self.text()
+
+    def text(self, whole: bool = False) -> str:
+        """The verdict as lines of text, with `whole` programs and results."""
+        rows = [(speak(name), text) for name, text in self.rows(whole)]
         width = max((len(name) for name, _ in rows), default=0)
         lines = [f"{self.mark} {self.headline()}"]
         for name, text in rows:
@@ -234,13 +239,13 @@ def marked_lines(text: str, marks: Sequence[Sequence[int]]) -> list[int]:
 
 
 def abridged(
-    text: str, marks: Sequence[Sequence[int]], most: int = KEPT, beside: Sequence[int] = ()
+    text: str, marks: Sequence[Sequence[int]], most: float = KEPT, beside: Sequence[int] = ()
 ) -> tuple[str, list[list[int]]]:
     """A text of more than `LONG` lines as about `most` of them, around its first marked parts, and where its marked parts are now.
     If no part is marked, the first lines. `beside` are the marked lines of a text that is shown beside it: so both are cut at the
     same lines."""
     lines = text.splitlines(keepends=True)
-    if len(lines) <= LONG:
+    if len(lines) <= max(most, LONG):
         return text, [[*mark] for mark in marks]
     ends, near = [*accumulate(map(len, lines))], set[int]()
     for line in sorted({*marked_lines(text, marks), *beside}) or range(len(lines)):
@@ -259,7 +264,7 @@ def abridged(
     return short.removesuffix("\n"), moved
 
 
-def abridged_program(program: str, name: str, most: int = LONG) -> str:
+def abridged_program(program: str, name: str, most: float = LONG) -> str:
     """A program as `abridged`, around its parameters, and around where it mentions this name and returns."""
     marks = [match.span() for match in re.finditer(rf"^def |\b{name}\b|^    return ", program, re.MULTILINE)]
     return abridged(program, marks, most)[0]

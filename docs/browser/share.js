@@ -51,6 +51,9 @@ const share = (() => {
     return `${fence}${language}\n${text.trimEnd()}\n${fence}`;
   }
 
+  // An answer without its docstring: the page that the text names has it.
+  const withoutDocstring = (answer) => answer.replace(/^([ \t]+)[rR]?("""|''')[^]*?\2[ \t]*\n/m, "");
+
   // The buttons below the verdict of a check.
   function buttons(cell) {
     const { lab = page.lab } = cell, { number, notebook } = page.labs?.[lab] ?? page;
@@ -66,7 +69,7 @@ const share = (() => {
     const text = () => {
       const where = `${address}#${cell.exercise.block.id}`;
       const head = words("Lab {0}, exercise {1}", number, "`" + cell.of + "`"); // Babel reads no template within a template
-      const parts = [`${head}\n${where}`, fenced(cell.said ?? `✓ ${cell.check}`, "text"), fenced(cell.judged, "python")];
+      const parts = [`${head}\n${where}`, fenced(cell.said ?? `✓ ${cell.check}`, "text"), fenced(withoutDocstring(cell.judged), "python")];
       return copy(parts.join("\n\n"), words("Copied."), place);
     };
     const button = (label, click) => make("button", { text: label, type: "button", click, "aria-label": `${label}: ${cell.check}` });
