@@ -20,7 +20,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 from itertools import groupby, product, takewhile, zip_longest
-from traceback import TracebackException
+from traceback import walk_tb
 from typing import IO, Any, BinaryIO, NamedTuple, Protocol
 
 import numpy as np
@@ -160,20 +160,19 @@ def error_tree(error: Exception) -> Tree:
 
 
 def _suggestion(error: Exception) -> str:
-    """What Python adds to the message of a misspelled name: `. Did you mean: 'bits'?` It does not look through as many names as
-    the module `torch` has, so the nearest attribute is found here."""
-    if not isinstance(error, (NameError, AttributeError)):
+    """What Python's traceback adds to the message of a misspelled name: `. Did you mean: 'bits'?` Its own function is for the end of
+    a process before Python 3.12, and does not look through as many names as the module `torch` has."""
+    if not isinstance(error, (NameError, AttributeError)) or not error.name:
         return ""
     with suppress(Exception):  # the object whose attribute is missing may be the student's
         if isinstance(error, AttributeError):
-            other = _nearest(error.name, tuple(dir(error.obj))) if error.name else ""
-            return f". Did you mean: {other!r}?" if other else ""
-        said = TracebackException(type(error), error, error.__traceback__, limit=0)
-        return "".join(_SUGGESTS.findall("".join(said.format_exception_only()))[-1:])
+            names = dir(error.obj)
+        else:
+            *_, (frame, _) = walk_tb(error.__traceback__)
+            names = [*frame.f_locals, *frame.f_globals, *vars(builtins)]
+        other = _nearest(error.name, tuple(name for name in names if name != error.name))
+        return f". Did you mean: {other!r}?" if other else ""
     return ""
-
-
-_SUGGESTS = re.compile(r"\. Did you mean: '\w{1,80}'\?")
 
 
 @cache

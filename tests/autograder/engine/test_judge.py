@@ -41,6 +41,7 @@ from autograder.engine.observe import (
 from autograder.engine.subject import answer
 from autograder.engine.torch_source import TorchSource
 from autograder.engine.verdict import DIED, DISAGREED, GRADER_ERROR, MALFORMED, TIMED_OUT, UNSTABLE, Verdict
+from rushlight.c10 import dispatch
 from rushlight.c10.dispatch import local
 from solutions.shared import copied
 
@@ -93,6 +94,43 @@ def test_a_hint_about_a_case_does_not_explain_a_number_of_another_type(judge):
     verdict = judge.verdict(name, answer)
     unplug(function_of(name))
     assert (verdict.message, verdict.hint) == ("yours is an int, torch's is a bool", "")
+
+
+def test_a_falsy_result_that_a_check_does_not_accept_is_shown(judge):
+    name = "c10.dispatch.highest_priority_key"
+    fill(function_of(name), lambda key_set: 0)
+    verdict = judge.verdict(name, answer)
+    unplug(function_of(name))
+    assert verdict.mine == "0" and "a DispatchKey is expected, not 0" in verdict.message
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [("return bts >> 16", "Did you mean: 'bits'?"), ("import math; return math.flor(bits)", "Did you mean: 'floor'?")],
+)
+def test_a_misspelled_name_is_shown_with_the_nearest_one(judge, body, said):
+    name, made = "c10.small_floats.bfloat16_bits", {}
+    exec(f"def bfloat16_bits(bits):\n    {body}", made)
+    fill(function_of(name), made["bfloat16_bits"])
+    verdict = judge.replay(name, {"bits": 0}, answer)
+    unplug(function_of(name))
+    assert said in verdict.mine
+
+
+def test_an_item_that_a_list_lacks_is_named_and_no_other_one_is_marked(judge):
+    name = "c10.dispatch.keys_in"
+    case = {"bits": ["CPUBit", "Dense", "Python", "BackendSelect", "ADInplaceOrView"]}
+    right = function_of(name)(sum(dispatch.BIT[bit.removesuffix("Bit")] for bit in case["bits"]))
+    fill(function_of(name), lambda key_set: [key for key in right if key.name != "Python"])
+    verdict = judge.replay(name, case, answer)
+    unplug(function_of(name))
+    [(start, end)] = verdict.theirs_marks
+    assert verdict.message.endswith("missing in yours: 'Python'")
+    assert verdict.mine_marks == [] and verdict.theirs[start:end] == "'Python'"
+
+
+def test_a_case_whose_tensor_is_empty_is_no_simple_one():
+    assert judging.complexity({"sizes": [0], "p": 0.5}) > judging.complexity({"sizes": [1200], "p": 0.5})
 
 
 def test_what_a_check_does_not_accept_is_said_once(judge):
