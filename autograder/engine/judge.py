@@ -430,9 +430,9 @@ class Judge:
         verdict.notes += filter(None, [_safely(_recursion, disagreement.raised, "")])
         undefined = _safely(partial(_undefined_name, check), disagreement.raised or disagreement.mine)
         hidden = _safely(_hidden_builtin, disagreement.raised, None)
-        unpacked = _safely(partial(_other_kind, check), disagreement.mine, None) or _safely(
-            _unpacked, disagreement.mine, None
-        )
+        unpacked = _safely(partial(_other_kind, check), disagreement.mine, None)
+        if unpacked is None and disagreement.raised is None:  # it is an error of the program
+            unpacked = _safely(_unpacked, disagreement.mine, None)
         too_few_bits = _safely(partial(_too_few_bits, disagreement.mine, parts), disagreement.theirs, None)
         verdict.hint = undefined or hidden or unpacked or too_few_bits or _hint(check, disagreement) or ""
 
@@ -663,8 +663,7 @@ _ALIKE = {  # the types of the contract that a value of a type may fit
 
 def _unpacked(mine: Tree) -> str | None:
     """A hint for a result that is not what the program takes from it, such as several values."""
-    is_of_program = "returned" in mine or "frames" not in mine
-    if is_of_program and _UNPACKS.search(mine["message"]):
+    if _UNPACKS.search(mine["message"]):
         return phrase(
             "the program takes several values from the result: return as many as the contract says, in a tuple"
         )

@@ -160,8 +160,8 @@ def error_tree(error: Exception) -> Tree:
 
 
 def _suggestion(error: Exception) -> str:
-    """What Python's traceback adds to the message of a misspelled name: `. Did you mean: 'bits'?` Its own function is for the end of
-    a process before Python 3.12, and does not look through as many names as the module `torch` has."""
+    """What Python's traceback adds to the message of a misspelled name: `. Did you mean: 'bits'?` Its own function is only
+    for the end of a process before Python 3.12, and does not look through as many names as the module `torch` has."""
     if not isinstance(error, (NameError, AttributeError)) or not error.name:
         return ""
     with suppress(Exception):  # the object whose attribute is missing may be the student's

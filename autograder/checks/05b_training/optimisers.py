@@ -283,7 +283,10 @@ def _before(case, theirs, number):
     """The parameters before a step, as torch has them."""
     if number:
         return [values(x) for x in field(field(theirs, "steps")[number - 1], "params")]
-    return [numbers(_NUMPY, sizes, i, case["digits"]) for i, sizes in enumerate(_SIZES)]
+    first = [numbers(_NUMPY, sizes, i, case["digits"]) for i, sizes in enumerate(_SIZES)]
+    if case["infinite"] is True:
+        first[0][0] = math.inf
+    return first
 
 
 def _stays(case, mine, theirs):
@@ -417,8 +420,11 @@ def _about_update(case, mine, theirs):
             "corrections": m / (np.sqrt(v) + settings["eps"]),
             "eps": m / first / np.sqrt(v / second + settings["eps"]),
         }
-        update = (before[i] - values(own["params"][i])) / settings["lr"] if settings["lr"] else np.nan
-        fitting |= {name for name, other in moved.items() if np.allclose(update, other, rtol=1e-3)}
+        update = (before[i] - values(own["params"][i])) / (settings["lr"] or np.nan)
+        known_part = np.isfinite(update)  # an infinite parameter does not show by how much it has moved
+        fitting |= {
+            name for name, other in moved.items() if np.allclose(update[known_part], other[known_part], rtol=1e-3)
+        }
     if fitting == {"eps"}:
         return "the state is right, the parameters are not: sqrt(v) is divided by the root of its correction, then eps is added"
     if fitting == {"corrections"}:
