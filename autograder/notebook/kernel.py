@@ -35,7 +35,6 @@ from ..engine.check import (
     takes_long,
 )
 from ..engine.exercise import filled, is_filled, only
-from ..engine.limits import IN_BROWSER
 from ..engine.observe import Malformed, SubjectDied, SubjectTimedOut, Tree, clean, encode, receive, send
 from ..engine.subject import MAX_OUTPUT, answer, is_grading
 from ..engine.verdict import (
@@ -556,7 +555,7 @@ def _display(verdict: Verdict, *standing: Any) -> None:
         from ..engine.card import card  # not in the sandbox, where nothing is displayed
 
         show, _place = _place.update if _place else display, None
-        show({"text/html": card(verdict, *standing), "text/plain": verdict.text(whole=IN_BROWSER)}, raw=True)
+        show({"text/html": card(verdict, *standing), "text/plain": verdict.text(whole=sys.platform == "emscripten")}, raw=True)
 
 
 def _print(verdict: Verdict) -> None:
