@@ -555,7 +555,10 @@ def _display(verdict: Verdict, *standing: Any) -> None:
         from ..engine.card import card  # not in the sandbox, where nothing is displayed
 
         show, _place = _place.update if _place else display, None
-        show({"text/html": card(verdict, *standing), "text/plain": verdict.text(whole=sys.platform == "emscripten")}, raw=True)
+        show(
+            {"text/html": card(verdict, *standing), "text/plain": verdict.text(whole=sys.platform == "emscripten")},
+            raw=True,
+        )
 
 
 def _print(verdict: Verdict) -> None:
