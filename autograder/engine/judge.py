@@ -569,6 +569,8 @@ def _hint(check: Check, disagreement: Disagreement) -> str | None:
     if has(disagreement.mine, "type", Apart.__name__):
         return phrase("in Python a tuple never equals a list: (2, 3) == [2, 3] is False, and (2,) + [3] is an error")
     if isinstance(check.hint, str):  # of results; an exception says itself what is wrong, but not why ranks wait
+        if _is_no_result(check, disagreement):
+            return None  # a rule of the contract does not explain it
         return None if disagreement.raises and not has(disagreement.mine, "type", "RanksFailed") else check.hint
     if disagreement.raises and _safely(lambda mine: CODING_ERRORS & {*mine["error"]}, disagreement.mine, None):
         return None  # a rule of the contract does not explain it
@@ -577,7 +579,20 @@ def _hint(check: Check, disagreement: Disagreement) -> str | None:
     types = {type(disagreement.mine), type(disagreement.theirs)}
     if len(types) == 2 and types <= _NUMBERS and hint == _hint_of_case(check, disagreement):
         return None  # a rule about the case does not explain a number of another type
+    if hint and _is_no_result(check, disagreement):
+        of_any = _safely(partial(check.hint, disagreement.case, {"other": "object"}), disagreement.theirs, None)
+        return None if hint == of_any else hint  # each object would get it
     return hint
+
+
+def _is_no_result(check: Check, disagreement: Disagreement) -> bool:
+    """Whether the whole result is None or an object such as a generator, and the contract has another type."""
+    mine = disagreement.mine
+    if is_milestone(check.name) or is_error(disagreement.theirs):
+        return False
+    name = "None" if mine is None else mine["other"] if isinstance(mine, dict) and mine.keys() == {"other"} else ""
+    wanted = str(function_of(check.exercise).__annotations__.get("return", ""))
+    return bool(name and wanted) and re.search(rf"\b({re.escape(name)}|Any|object|Optional)\b", wanted) is None
 
 
 def _hint_of_case(check: Check, disagreement: Disagreement) -> str | None:

@@ -202,9 +202,12 @@ def is_of_function(observed: Tree) -> bool:
 
 def with_returned(result: Tree, returned: str = "") -> Tree:
     """The observation of an error of the program itself, which left no function of the student's, with what such a function has
-    returned before. It is only shown, never compared. An error of the framework's own says what is wrong."""
+    returned before. It is only shown, never compared. An error of the framework's own says what is wrong. No name of the program's
+    is misspelled."""
     is_plain = is_error(result) and result["type"] == result["error"][0]
-    return result | {"returned": returned} if returned and is_plain else result
+    if not returned or not is_plain:
+        return result
+    return result | {"returned": returned, "message": result["message"].partition(". Did you mean: ")[0]}
 
 
 def kind_of_value(value: Any) -> str:
@@ -683,7 +686,8 @@ _NAMES |= {"dtype": phrase("a dtype")}
 def _name(tree: Tree) -> str:
     match _kind(tree):
         case "other":
-            return clean(tree["other"], MAX_WORDS)
+            kind = clean(tree["other"], MAX_WORDS)
+            return phrase(f"a value of type {kind}") if kind.isidentifier() else kind
         case kind:
             return _NAMES.get(kind, kind)
 

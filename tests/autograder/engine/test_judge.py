@@ -96,6 +96,28 @@ def test_a_hint_about_a_case_does_not_explain_a_number_of_another_type(judge):
     assert (verdict.message, verdict.hint) == ("yours is an int, torch's is a bool", "")
 
 
+def test_a_rule_of_the_contract_does_not_explain_a_result_of_no_type_of_the_contract(judge):
+    found = []
+    for name, answered in (
+        ("on_torch.trace.layer_of", lambda path: (part for part in path)),
+        ("course.tokens.decode", lambda ids, table: None),
+    ):
+        fill(function_of(name), answered)
+        verdict = judge.verdict(name, answer)
+        unplug(function_of(name))
+        found.append((verdict.message, verdict.hint))
+    said = "yours is a value of type generator, expected is a sequence"
+    assert found == [(said, ""), ("yours None, expected ''", "")]
+
+
+def test_no_other_name_is_suggested_for_one_of_the_program(judge):
+    name = "autograd.graph.gradient_edge"
+    fill(function_of(name), lambda tensor: "0")
+    verdict = judge.verdict(name, answer)
+    unplug(function_of(name))
+    assert verdict.mine == "AttributeError: 'str' object has no attribute 'node'"
+
+
 def test_a_falsy_result_that_a_check_does_not_accept_is_shown(judge):
     name = "c10.dispatch.highest_priority_key"
     fill(function_of(name), lambda key_set: 0)
