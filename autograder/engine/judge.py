@@ -579,7 +579,7 @@ def _hint(check: Check, disagreement: Disagreement) -> str | None:
     types = {type(disagreement.mine), type(disagreement.theirs)}
     if len(types) == 2 and types <= _NUMBERS and hint == _hint_of_case(check, disagreement):
         return None  # a rule about the case does not explain a number of another type
-    if hint and _is_no_result(check, disagreement):
+    if hint and callable(check.hint) and _is_no_result(check, disagreement):
         of_any = _safely(partial(check.hint, disagreement.case, {"other": "object"}), disagreement.theirs, None)
         return None if hint == of_any else hint  # each object would get it
     return hint
