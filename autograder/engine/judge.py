@@ -678,7 +678,7 @@ _ALIKE = {  # the types of the contract that a value of a type may fit
 
 def _unpacked(mine: Tree) -> str | None:
     """A hint for a result that is not what the program takes from it, such as several values."""
-    if _UNPACKS.search(mine["message"]):
+    if _UNPACKS.search(mine["message"]) and ("returned" in mine or "non-iterable" in mine["message"]):
         return phrase(
             "the program takes several values from the result: return as many as the contract says, in a tuple"
         )
