@@ -210,7 +210,7 @@ def check(name: str, case: dict | None = None) -> None:
         verdict = _retry_on_reference(verdict)
     if is_milestone(name):
         verdict.pieces = _pieces(name)
-    elif verdict.outcome == DISAGREED and _has_no_result(function_of(exercise_of(name))):
+    elif verdict.outcome == DISAGREED and _has_no_result(function_of(exercise_of(name)), verdict.frames):
         verdict.notes.insert(0, phrase("your function has no `return` with a value, so it returns None"))
     _show_output(verdict)
     _show_practice_once(verdict)
@@ -307,10 +307,13 @@ def _retry_on_reference(verdict: Verdict) -> Verdict:
     return verdict if verdict.was_examined else second  # the clinic of a class has no references
 
 
-def _has_no_result(slot: Callable) -> bool:
-    """Whether the function that runs in the place of this one returns no value, and should."""
+def _has_no_result(slot: Callable, frames: list[list]) -> bool:
+    """Whether the function that runs in the place of this one returns no value, and should. `frames` are those of an exception:
+    a function among them has raised, and returned nothing."""
     code = getattr(getattr(slot, "__wrapped__", None), "__code__", None)
     if code is None or code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE):
+        return False
+    if code.co_qualname.rpartition("<locals>.")[2] in [function for function, *_ in frames]:
         return False
     last: dis.Instruction | None = None
     returned = []

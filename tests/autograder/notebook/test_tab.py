@@ -169,7 +169,11 @@ def test_a_page_says_that_torch_is_not_in_it(page, shown, recorded, monkeypatch)
 
 
 @pytest.mark.parametrize(
-    ("body", "has_none"), [("[*sizes]", True), ("return None", True), ("return [*sizes]", False), ("yield 1", False)]
+    ("body", "has_none"),
+    [
+        *[("[*sizes]", True), ("return None", True), ("return [*sizes]", False), ("yield 1", False)],
+        ("result = [*size]", False),  # it raised NameError
+    ],
 )
 def test_a_function_without_a_return_is_told_so(page, shown, recorded, body, has_none):
     source = f"\n@exercise(rl.strided)\ndef contiguous_strides(sizes):\n    {body}\n"
