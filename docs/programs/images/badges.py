@@ -19,7 +19,7 @@ from autograder.model import lab_names, phases
 from docs.programs import IMAGES
 
 FONT = ImageFont.truetype(Path(matplotlib.get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf", 11)
-SITE, BUTTON = re.compile("^<!-- site -->.*$", re.MULTILINE), ("open the course", "in your browser")
+SITE, BUTTON = re.compile("^.*<!-- site -->$", re.MULTILINE), ("open the course", "in your browser")
 HIGH, PAD, RIGHT = 20, 7, "#b3430a"  # pixels; white text on this ground has a contrast of 5.5
 
 
@@ -55,7 +55,7 @@ def drawn(name: str, value: str) -> str:
 def with_button(readme: str, site: str) -> str:
     """The README with a button that opens a hosted site as its first line."""
     return SITE.sub(
-        lambda _: f"<!-- site --> [![{': '.join(BUTTON)}](docs/images/badge-site.svg)]({site})", readme, count=1
+        lambda _: f"[![{': '.join(BUTTON)}](docs/images/badge-site.svg)]({site}) <!-- site -->", readme, count=1
     )
 
 
