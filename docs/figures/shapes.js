@@ -54,9 +54,11 @@ const fields = (list) => ({
 function follow(changes, panel, said) {
   if (event?.target.type === "range" || /^pointer/.test(event?.type)) return;
   const nodes = changes.flatMap(({ type, target, addedNodes }) => (type === "childList" ? [...addedNodes] : target.closest ? target : target.parentNode));
-  const bar = panel.getBoundingClientRect(), narrow = bar.height === 0; // a phone's controls have boxes of their own
+  const bar = panel.getBoundingClientRect(), row = panel.firstChild.getBoundingClientRect(), narrow = bar.height === 0; // a phone's controls have boxes of their own
   const boxes = (narrow ? [...nodes, said] : nodes).map((node) => node?.getBoundingClientRect?.()).filter((box) => box?.height);
   const above = Math.min(...boxes.map(({ top }) => top)) - (narrow ? 56 : bar.bottom);
-  const below = narrow ? Math.max(...boxes.map(({ bottom }) => bottom)) - panel.firstChild.getBoundingClientRect().top + 8 : 0;
-  if (boxes.length) scrollBy(0, Math.min(Math.max(below, 0), above));
+  const below = narrow ? Math.max(...boxes.map(({ bottom }) => bottom)) - row.top + 8 : 0;
+  const pressed = narrow && event?.target.closest?.(".more") ? event.target.getBoundingClientRect() : null;
+  const least = pressed ? Math.min(pressed.bottom + row.height + 8 - innerHeight, 0) : -Infinity; // a control below the picture stays in sight
+  if (boxes.length) scrollBy(0, Math.max(Math.min(Math.max(below, 0), above), least));
 }
