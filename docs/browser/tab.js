@@ -343,7 +343,7 @@ class Cell {
     this.outputs.hidden = this.isShared && this.exercise.checked !== this; // the first check shows the verdict of all
     if (this.kind === "check") return;
     if (this.text !== this.own) this.code.replaceChildren(...coloured(this.text));
-    this.block.querySelector("pre").addEventListener("click", () => getSelection().isCollapsed && this.edit());
+    this.block.querySelector("pre").addEventListener("click", ({ target }) => !target.closest("button") && getSelection().isCollapsed && this.edit());
   }
 
   // If no check of an exercise runs here, a note above the exercise says so.
