@@ -14,13 +14,13 @@ torch.set_num_threads(1)  # on a busy machine threads wait for each other, and t
 
 
 def pytest_configure(config):
-    """`make test` tries the first sixth of the examples that hypothesis draws for a test in `make test-all`."""
+    """`make test` tries the first fifteenth of the examples that hypothesis draws for a test in `make test-all`."""
     settings.register_profile(
         "rushlight",
         database=None,
         deadline=None,
         derandomize=True,  # a run tries the same as the one before
-        max_examples=50 if config.option.markexpr else 300,
+        max_examples=20 if config.option.markexpr else 300,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
     )
     settings.load_profile("rushlight")
