@@ -149,9 +149,9 @@ ODD = 3  # elements that a dimension of size 1, no dimension, or an unusual dtyp
 
 
 def complexity(tree: Tree) -> tuple[float, ...]:
-    """How hard a case is to read, the most important part first: tensors that are empty or made by `as_strided`; elements and lines
-    of text, with what makes a small tensor a special one, such as a size of 1; dimensions, storage offsets, strides that are not
-    contiguous, unusual dtypes, and the sizes of numbers."""
+    """How hard a case is to read, the most important part first: tensors that are empty or made by `as_strided`, and loops without
+    operands; elements and lines of text, with what makes a small tensor a special one, such as a size of 1; dimensions, storage
+    offsets, strides that are not contiguous, unusual dtypes, and the sizes of numbers."""
     match tree:
         case {"tensor": {"sizes": sizes, "strides": strides, "offset": offset, "dtype": dtype}}:
             steps = [step for size, step in zip(sizes, strides) if size != 1]
@@ -178,9 +178,10 @@ def complexity(tree: Tree) -> tuple[float, ...]:
 
 
 def _has_no_elements(tree: Tree) -> bool:
-    """Whether a tensor of a case is empty, which the case has as a list of `sizes`."""
-    sizes = tree.get("sizes") if isinstance(tree, dict) else None
-    return isinstance(sizes, list) and 0 in sizes
+    """Whether a tensor of a case is empty, which the case has as a list of `sizes`, or a loop has no operands."""
+    case = tree if isinstance(tree, dict) else {}
+    sizes = case.get("sizes")
+    return isinstance(sizes, list) and 0 in sizes or case.get("operand_strides") == []
 
 
 Known = dict[str, Disagreement | None]  # by case, as a key: None if subject and torch agree on it

@@ -4,6 +4,7 @@ These exercises are arithmetic. Torch shows its own answers in the results of it
 """
 
 from contextlib import suppress
+from itertools import groupby
 
 import numpy as np
 
@@ -127,7 +128,15 @@ def _about_order(case, mine, theirs):
 )  # fmt: skip
 def strides_of_a_result(xp, sizes, operand_strides):
     order = lists_too(xp.memory_formats.reorder_dimensions, sizes, operand_strides)
-    return {"strides of a result": dense(sizes, order), "dimensions": sorted(order)}
+    return {"order": _ones_in_any_order(sizes, order), "strides of a result": dense(sizes, order)}
+
+
+def _ones_in_any_order(sizes, order):
+    """An order of dimensions. Those of size 1 that follow each other are a list, because a result has the same strides for any
+    order of these."""
+    groups = groupby(enumerate(order), lambda pair: pair[0] if sizes[pair[1]] > 1 else "size 1")
+    dims = [sorted(d for _, d in group) for _, group in groups]
+    return [group if len(group) > 1 else group[0] for group in dims]
 
 
 @strides_of_a_result.oracle
@@ -135,8 +144,9 @@ def _(torch, sizes, operand_strides):
     # a new result has the dimensions in the order of the loop; the numbers keep torch from its fast path
     number = torch.zeros(())
     operands = [torch.empty_strided(sizes, strides) for strides in operand_strides]
-    result = torch.addcmul(*[*operands, number, number][:3])
-    return {"strides of a result": result.stride(), "dimensions": list(range(len(sizes)))}
+    strides = torch.addcmul(*[*operands, number, number][:3]).stride()
+    order = sorted(range(len(sizes)), key=lambda d: (strides[d], sizes[d] > 1))
+    return {"order": _ones_in_any_order(sizes, order), "strides of a result": strides}
 
 
 @drawing

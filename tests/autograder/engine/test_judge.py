@@ -151,8 +151,10 @@ def test_an_item_that_a_list_lacks_is_named_and_no_other_one_is_marked(judge):
     assert verdict.mine_marks == [] and verdict.theirs[start:end] == "'Python'"
 
 
-def test_a_case_whose_tensor_is_empty_is_no_simple_one():
+def test_a_case_whose_tensor_is_empty_or_whose_loop_has_no_operands_is_no_simple_one():
     assert judging.complexity({"sizes": [0], "p": 0.5}) > judging.complexity({"sizes": [1200], "p": 0.5})
+    loops = [{"sizes": [2, 2], "operand_strides": strides} for strides in ([], [[1, 2]])]
+    assert judging.complexity(loops[0]) > judging.complexity(loops[1])
 
 
 def test_what_a_check_does_not_accept_is_said_once(judge):
