@@ -440,7 +440,7 @@ def cache_plan(pattern: tuple, operator: Operator, args: tuple, kwargs: dict[str
 def stack_of(operator: Operator, args: Sequence, kwargs: dict[str, Any]) -> list:
     """The stack of a call by name: the arguments in the schema's order (`bind`), each converted to its type (`cast`).
     Source: `torch/csrc/jit/python/pybind_utils.h`, `createStackForSchema` and `argumentToIValue`."""
-    schema, stack = operator.schema, bind(operator.schema, args, kwargs)
+    schema, stack = operator.schema, [*bind(operator.schema, args, kwargs)]
     for position, (argument, value) in enumerate(zip(schema.arguments, stack)):
         if isinstance(value, NUMBERS) and schema.namespace == "aten" and may_be_number(schema, argument):
             continue

@@ -198,7 +198,7 @@ def blas_lines(step: ExternKernel, pool: int) -> tuple[list[str], int]:
             copy = f"({TYPES[step.dtype]}*)(pool + {pool + scratch})"
             text = f"packed({text}, {strides(operand)}, {copy}, {', '.join(map(str, (1, *operand.sizes)[-3:]))})"
             scratch += math.prod(operand.sizes) * step.dtype.itemsize
-            operand = replace(operand, strides=contiguous_strides(operand.sizes))
+            operand = replace(operand, strides=tuple(contiguous_strides(operand.sizes)))
         views.append(f"{text}, {strides(operand)}")
     return [f"blas({', '.join(views)}, {step.output}, {', '.join(map(str, sizes(step)))});"], scratch
 

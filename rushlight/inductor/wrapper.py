@@ -152,7 +152,7 @@ class PythonWrapper:
 
     def allocation(self, name: str) -> str:
         layout = self.program.layouts[name]
-        if layout.strides != contiguous_strides(layout.sizes):
+        if layout.strides != tuple(contiguous_strides(layout.sizes)):
             return f"{name} = empty_strided({layout.sizes}, {layout.strides}, {self.constant('dtype_', layout.dtype)})"
         self.names[f"{name}_like"] = empty_strided(layout.sizes, layout.strides, layout.dtype, "meta")
         kind = layout.dtype.name

@@ -518,7 +518,7 @@ addmm_out__rounds_beta_to_half = edited(
     linear_algebra.addmm_out, ("result.dtype.type(beta)", "result.dtype.type(mat1._array.dtype.type(beta))")
 )
 meta_addmm__needs_no_bias_of_fitting_sizes_if_beta_is_zero = edited(
-    linear_algebra.meta_addmm, ("if infer_size(", "if beta != 0 and infer_size(")
+    linear_algebra.meta_addmm, ("if tuple(infer_size(", "if beta != 0 and tuple(infer_size(")
 )
 
 

@@ -581,7 +581,7 @@ def index_put_(self: Tensor, indices: Sequence, values: Tensor, accumulate: bool
     info = advanced_index(self, indices)
     sizes = info.sizes
     try:
-        fits = values._sizes == sizes or infer_size(values.shape, sizes) == sizes
+        fits = values._sizes == sizes or tuple(infer_size(values.shape, sizes)) == tuple(sizes)
     except RuntimeError:
         fits = False
     if not fits:
@@ -760,7 +760,7 @@ def warn_if_expanded(name: str, self: Tensor) -> None:
 def broadcast_copy(self: Tensor, mask: Tensor) -> Tensor:
     """A copy of `self`, contiguous and of the sizes that it has in common with `mask`."""
     sizes = infer_size(self.shape, mask.shape)
-    whole = self if sizes == self._sizes else functions.broadcast_to(self, sizes)
+    whole = self if tuple(sizes) == self._sizes else functions.broadcast_to(self, sizes)
     return functions.clone(whole, memory_format=contiguous_format)
 
 
@@ -772,7 +772,7 @@ def masked_fill_(self: Tensor, mask: Tensor, value: Tensor | Scalar) -> Tensor:
         raise RuntimeError(f"masked_fill_ only supports a 0-dimensional value tensor, not one with {value.dim()}.")
     if mask.dtype is not bool_:
         raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {mask.dtype.name}")
-    if infer_size(self.shape, mask.shape) != self.shape:
+    if tuple(infer_size(self.shape, mask.shape)) != self.shape:
         raise RuntimeError(f"the mask of shape {list(mask.shape)} does not broadcast to {list(self.shape)}")
     assert_no_partial_overlap(self, mask)
     if not self.is_meta:
@@ -791,7 +791,7 @@ def masked_fill_contiguous(self: Tensor, mask: Tensor, value: Tensor | Scalar) -
     is_seen = dispatch.observer is not None or local.modes or is_overridden("aten::clone")
     if is_seen or value.__class__ not in (int, float) or not fits_fast_path(self) or mask.dtype is not bool_:
         return masked_fill(self, mask, value)
-    is_smaller = mask._sizes != self._sizes and infer_size(self._sizes, mask._sizes) != self._sizes
+    is_smaller = mask._sizes != self._sizes and tuple(infer_size(self._sizes, mask._sizes)) != self._sizes
     if is_smaller or (self._key_set | mask._key_set) & META or len(self._sizes) == 0:
         return masked_fill(self, mask, value)
     array = self._array.copy()

@@ -120,7 +120,7 @@ def meta_addmm(self: Tensor, mat1: Tensor, mat2: Tensor, beta: Scalar, alpha: Sc
     (rows, inner), (inner2, columns) = mat1.shape, mat2.shape
     if inner != inner2:
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({rows}x{inner} and {inner2}x{columns})")
-    if infer_size(self.shape, (rows, columns)) != (rows, columns):
+    if tuple(infer_size(self.shape, (rows, columns))) != (rows, columns):
         raise RuntimeError(f"self of shape {list(self.shape)} cannot be expanded to {[rows, columns]}")
     if len({self.dtype, mat1.dtype, mat2.dtype}) > 1:
         raise RuntimeError("self, mat1 and mat2 must have the same dtype")
@@ -284,7 +284,7 @@ def bmm(self: Tensor, mat2: Tensor, out: Tensor) -> None:
 def meta_baddbmm(self: Tensor, batch1: Tensor, batch2: Tensor, beta: Scalar, alpha: Scalar) -> Output:
     """The geometry of `baddbmm`: that of `bmm`, if `self` can be expanded to it."""
     output = meta_bmm(batch1, batch2)
-    if infer_size(self.shape, output.sizes) != tuple(output.sizes):
+    if tuple(infer_size(self.shape, output.sizes)) != tuple(output.sizes):
         raise RuntimeError(f"self of shape {list(self.shape)} cannot be expanded to {list(output.sizes)}")
     assert_same_dtype(self, batch1)
     return output

@@ -448,7 +448,7 @@ def broadcast_tensors(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
     sizes: Sequence[int] = ()
     for tensor in tensors:
         sizes = strided.infer_size(sizes, tensor.shape)
-    return tuple(tensor if tensor.shape == sizes else tensor.expand(sizes) for tensor in tensors)
+    return tuple(tensor if tensor.shape == tuple(sizes) else tensor.expand(sizes) for tensor in tensors)
 
 
 def numpy_T(self: Tensor) -> Tensor:
