@@ -56,7 +56,7 @@ class Part:
         return {
             node.name: "\n".join(lines[node.decorator_list[0].lineno - 1 : node.end_lineno])
             for node in (tree.body if tree else ())
-            if isinstance(node, ast.FunctionDef) and any(map(_is_exercise, node.decorator_list))
+            if isinstance(node, ast.FunctionDef | ast.ClassDef) and any(map(_is_exercise, node.decorator_list))
         }
 
     def is_untouched(self, released: Sequence[Mapping]) -> bool:

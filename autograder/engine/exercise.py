@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import inspect
 import json
 import linecache
 import os
@@ -21,31 +22,36 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, FrameType, FunctionType, ModuleType
 
 from rushlight.c10 import fast_paths
 from rushlight.utils._extensions import Extension, register
 
+from ..language import speak
 from .observe import MAX_FRAMES, MAX_LINE, Tree, error_tree
 
 _BELOW = {"amp", "library", "torchgen"}  # beside those layers; what a table holds may depend on them
 _references: dict[FunctionType, CodeType] = {}  # filled slots, and their code before
 
 
-def exercise(module: ModuleType) -> Callable[[FunctionType], FunctionType]:
-    """Decorator: from now on `module`'s function of the same name runs the decorated one.
+def exercise(module: ModuleType) -> Callable[[Callable], FunctionType]:
+    """Decorator: from now on `module`'s function of the same name runs the decorated one, with the decorators below this one. It
+    may be a class. A decorator above this one changes the notebook's name only, and a line says so.
 
     Returns the framework's own function object, so that the name in the notebook and the name in the framework are one.
     A body that only raises NotImplementedError, as every exercise does at first, leaves the slot as it is, because a piece
     that is not written yet must not stop the others. Raises NameError if the module has no such function.
     """
 
-    def plug(function: FunctionType) -> FunctionType:
-        slot = vars(module).get(function.__name__)
+    def plug(function: Callable) -> FunctionType:
+        name = getattr(function, "__name__", type(function).__name__)
+        slot = vars(module).get(name)
         if not isinstance(slot, FunctionType) or not f"{slot.__module__}.".startswith(f"{module.__name__}."):
-            close = difflib.get_close_matches(function.__name__, vars(module), n=1)
+            close = difflib.get_close_matches(name, vars(module), n=1)
             hint = f"; did you mean {close[0]}?" if close else ""
-            raise NameError(f"{module.__name__} has no function {function.__name__!r} to replace{hint}")
+            raise NameError(f"{module.__name__} has no function {name!r} to replace{hint}")
+        if _is_decorated_above(function, sys._getframe(1)):
+            print(speak("{name}: a check does not see a decorator above @exercise: put it below", name=name))
         if _is_stub(function):
             unplug(slot)
         elif function is not slot:
@@ -130,8 +136,22 @@ def watched(slot: FunctionType, watch: Callable[[Callable], Callable]) -> Iterat
         slot.__globals__[name] = function
 
 
-def _is_stub(function: FunctionType) -> bool:
-    return function.__code__.co_names == ("NotImplementedError",)
+def definition(function: Callable) -> Callable:
+    """The function or class below its decorators."""
+    return inspect.unwrap(function, stop=lambda each: each in _references)
+
+
+def _is_stub(function: Callable) -> bool:
+    return getattr(definition(function), "__code__", _template.__code__).co_names == ("NotImplementedError",)
+
+
+def _is_decorated_above(function: Callable, caller: FrameType) -> bool:
+    """Whether the caller applies a decorator to a definition that has begun in a line before: with another decorator."""
+    code = getattr(definition(function), "__code__", None)
+    if code is None or code.co_filename != caller.f_code.co_filename:
+        return False
+    body = min((line for *_, line in code.co_lines() if line and line > code.co_firstlineno), default=0)
+    return code.co_firstlineno < caller.f_lineno < body
 
 
 def _template(*args, **kwargs):
@@ -205,7 +225,8 @@ def note(error: Exception, ends: bool = False) -> None:
 def _student_frames(error: Exception) -> list[Tree]:
     """The innermost frames of functions that were defined where those that fill the slots were, such as in the notebook: the
     function, the line's number in the cell, and the file."""
-    spaces = [getattr(function, "__globals__", {}) for function in filled().values()]
+    inner = map(definition, filled().values())
+    spaces = [getattr(function, "__globals__", vars(sys.modules.get(function.__module__, sys))) for function in inner]
     own = {id(space) for space in spaces if not str(space.get("__name__")).startswith(("rushlight.", "autograder."))}
     frames: deque[Tree] = deque(maxlen=MAX_FRAMES)
     step = error.__traceback__

@@ -34,7 +34,7 @@ from ..engine.check import (
     short_name,
     takes_long,
 )
-from ..engine.exercise import filled, is_filled, only
+from ..engine.exercise import definition, filled, is_filled, only
 from ..engine.observe import Malformed, SubjectDied, SubjectTimedOut, Tree, clean, encode, receive, send
 from ..engine.subject import MAX_OUTPUT, answer, is_grading
 from ..engine.verdict import (
@@ -310,7 +310,8 @@ def _retry_on_reference(verdict: Verdict) -> Verdict:
 def _has_no_result(slot: Callable, frames: list[list]) -> bool:
     """Whether the function that runs in the place of this one returns no value, and should. `frames` are those of an exception:
     a function among them has raised, and returned nothing."""
-    code = getattr(getattr(slot, "__wrapped__", None), "__code__", None)
+    piece = filled().get((slot.__module__, slot.__name__))
+    code = piece and getattr(definition(piece), "__code__", None)
     if code is None or code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE):
         return False
     if code.co_qualname.rpartition("<locals>.")[2] in [function for function, *_ in frames]:

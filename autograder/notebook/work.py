@@ -167,9 +167,10 @@ def _parse(source: str, file: str) -> list[tuple[ast.stmt, str]]:
 
 def _exercise(node: ast.stmt) -> str:
     """The exercise that a statement defines, or nothing."""
-    match node:
-        case ast.FunctionDef(name=name, decorator_list=[ast.Call(func=ast.Name(id="exercise"), args=[module])]):
-            return long_form(f"{ast.unparse(module)}.{name}".removeprefix("rushlight.").removeprefix("rl."))
+    for decorator in getattr(node, "decorator_list", []):
+        match node, decorator:
+            case ast.FunctionDef(name) | ast.ClassDef(name), ast.Call(ast.Name("exercise"), [module]):
+                return long_form(f"{ast.unparse(module)}.{name}".removeprefix("rushlight.").removeprefix("rl."))
     return ""
 
 

@@ -9,10 +9,12 @@ from sweep import sweep
 
 import rushlight
 from autograder.engine.check import binding
-from autograder.engine.exercise import exercise, fill, is_filled, unplug
+from autograder.engine.exercise import exercise, fill, is_filled, noted, unplug
 from autograder.engine.subject import new_thread
+from rushlight.aten.strided import compute_stride, contiguous_strides, infer_size
 from rushlight.c10 import fast_paths
 from rushlight.c10.dispatch import local
+from rushlight.c10.schema import bind
 
 
 @pytest.fixture
@@ -102,6 +104,74 @@ def test_a_body_that_is_still_to_be_written_leaves_the_reference_in_place(module
 
     assert module.quadruple(1) == 4
     assert not is_filled(module.double)
+
+
+def test_a_decorator_below_is_part_of_the_piece_and_a_class_may_be_one(module):
+    @exercise(module)
+    @functools.cache
+    def double(x, by=7):
+        return x * by
+
+    assert module.quadruple(1) == 49
+
+    @exercise(module)
+    class quadruple:
+        def __new__(cls, x):
+            return x * 5
+
+    assert module.quadruple(1) == 5
+
+
+def test_a_body_that_is_still_to_be_written_may_have_a_decorator(module):
+    @exercise(module)
+    @rushlight.no_grad()
+    def double(x, by=2):
+        raise NotImplementedError
+
+    assert module.quadruple(1) == 4 and not is_filled(module.double)
+
+
+def test_a_decorator_above_is_named_because_the_framework_does_not_see_it(module, capsys):
+    @functools.cache
+    @exercise(module)
+    def double(x, by=3):
+        return x * by
+
+    assert "double: a check does not see a decorator above" in capsys.readouterr().out
+
+    @exercise(module)
+    @functools.cache
+    def quadruple(x):
+        return 4 * x
+
+    exercise(module)(quadruple)
+    assert capsys.readouterr().out == ""
+
+
+def test_the_lines_of_an_error_are_those_of_the_piece_below_its_decorators(module):
+    namespace = {"cache": functools.cache, "exercise": exercise, "module": module, "__name__": "__main__"}
+    exec("@exercise(module)\n@cache\ndef double(x):\n    return x / 0", namespace)
+    with noted() as raised, pytest.raises(ZeroDivisionError):
+        module.double(1)
+    assert [frame[:2] for frame in raised[0]["frames"]] == [["double", 4]]
+
+
+@pytest.mark.parametrize("piece", [infer_size, contiguous_strides, compute_stride, bind])
+def test_a_piece_whose_contract_allows_a_list_or_a_tuple_may_return_either(piece):
+    def program(xp):
+        a, b = xp.arange(12.0).reshape(3, 4), xp.arange(20.0).reshape(4, 5)
+        yield xp.addmm(b[0], a, b), xp.baddbmm(b[0], a.expand(2, 3, 4), b.expand(2, 4, 5)), xp.ops.aten.add.Tensor(a, 1)
+        yield a.masked_fill(a > 3, 0.0), a.clone().masked_fill_(a[0] > 1, 0.0), xp.broadcast_tensors(a, a[:1])[1]
+        yield xp.where(a > 1, a, a[0]), a.t().reshape(-1), xp.index_put(a, (xp.tensor([0, 2]),), a[1])
+
+    right = types.FunctionType(piece.__code__, piece.__globals__, argdefs=piece.__defaults__)
+    wanted = [[x.tolist() for x in some] for some in program(rushlight)]
+    try:
+        for kind in (list, tuple):
+            fill(piece, lambda *args, kind=kind: None if (result := right(*args)) is None else kind(result))
+            assert [[x.tolist() for x in some] for some in program(rushlight)] == wanted
+    finally:
+        unplug(piece)
 
 
 def test_a_name_that_the_module_lacks_is_refused_with_the_nearest_one(module):

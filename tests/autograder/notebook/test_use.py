@@ -75,12 +75,12 @@ def test_no_code_of_a_notebook_without_a_finished_piece_runs_and_the_message_say
 
 def test_a_piece_brings_what_it_uses_and_nothing_else_of_the_notebook_runs(work):
     work(
-        "from math import prod\nFACTOR = 1",
+        "from functools import cache\nfrom math import prod\nFACTOR = 1",
         "def step_of(sizes):\n    return FACTOR * prod(max(size, 1) for size in sizes)",
         "raise SystemExit('an experiment')",
         "%matplotlib inline\nFACTOR += 0",
         STUB,
-        "@exercise(rl.strided)\ndef contiguous_strides(sizes):\n    transpose\n"
+        "@exercise(rl.strided)\n@cache\ndef contiguous_strides(sizes):\n    transpose\n"
         "    return tuple(step_of(sizes[i + 1 :]) for i in range(len(sizes)))",
     )
     use("work/")
