@@ -365,7 +365,7 @@ class Cell {
       const { edit } = await import(new URL("editor.js", base)).catch(() => ({}));
       opens?.removeAttribute("aria-busy");
       this.wait("");
-      bar.say(edit ? bar.stage() || "" : UNREACHED);
+      bar.say(edit ? bar.stage : UNREACHED);
       bar.show();
       if (!edit) return;
       this.editor ??= edit(this.block.querySelector("pre"), {
@@ -587,7 +587,7 @@ async function press(cell) {
   bar.busy(true);
   const name = pressed.textContent;
   let begun = performance.now();
-  const tell = () => cell.wait(bar.stage() || words("running, {} s", Math.round((performance.now() - begun) / 1000)));
+  const tell = () => cell.wait(bar.stage || words("running, {} s", Math.round((performance.now() - begun) / 1000)));
   const clock = setInterval(tell, 500);
   pressed.style.minWidth = `${pressed.offsetWidth}px`;
   pressed.textContent = "…";
@@ -781,13 +781,12 @@ const bar = {
     this.what = what;
     this.loading.hidden = !what;
     this.element.classList.toggle("loading", !!what);
-    this.say(what ? words("loading {}", what) : "");
+    this.say(this.stage);
   },
 
-  // What is loading, and how much of all that the first press loads is there.
-  stage() {
-    const { position } = this.loading; // -1 if all is there
-    return this.what && (position > 0 ? words("loading {0}: {1} %", this.what, Math.floor(100 * position)) : words("loading {}", this.what));
+  // What is loading. The bar beside it says how much of all is there.
+  get stage() {
+    return this.what ? words("loading {}", this.what) : "";
   },
 
   fetched(part) {

@@ -1,8 +1,8 @@
 // A path through the course: the reader chooses it on the page of the paths, and this browser keeps it. The list of pages then has the
 // path's pages alone, and a reading says which of its sections are on the path, and how the path goes on after them.
 //
-// It is kept as {title, page, labs}. `labs` has all that the path needs, in its order, as [text, address, name of the page]: labs, and
-// sections of readings, whose addresses have an anchor.
+// It is kept as {title, page, labs}. `labs` has all that the path needs, in its order, as [text, address, name of the page, how much of
+// a lab runs in a browser]: labs, and sections of readings, whose addresses have an anchor.
 let afterOnPath; // what the path of the reader has after this page, or null. The path ends on its own page.
 {
   const KEY = "rushlight/path";
@@ -146,42 +146,48 @@ let afterOnPath; // what the path of the reader has after this page, or null. Th
 
   // A lab is done with all the points that a browser gives for it, or if the browser runs only a part of it, with all of its points.
   // A section of a reading is done when it was read.
-  const standing = (link) => {
-    const [, reading, name] = link.pathname.match(/(\w+\/(\w+))\.html$/), { sections, finished, points, of } = keptOf(link.hash ? `read ${reading}` : name);
-    if (link.hash) return { isDone: Boolean(sections?.includes(decodeURIComponent(link.hash.slice(1)))) };
-    return { isDone: Boolean((finished && runsHere(link)) || (of && points === of)), isBegun: points > 0 };
+  const standing = ([, address, , runs]) => {
+    const { pathname, hash } = urlOf(address);
+    const [, reading, name] = pathname.match(/(\w+\/(\w+))\.html$/) ?? [], { sections, finished, points, of } = keptOf(hash ? `read ${reading}` : name);
+    if (hash) return { isDone: Boolean(sections?.includes(decodeURIComponent(hash.slice(1)))) };
+    return { isDone: Boolean((finished && runs === "whole") || (of && points === of)), isBegun: points > 0 };
   };
-  const isDone = (link) => standing(link).isDone;
-  const aboutLab = (link) => link.closest("tr").querySelector("[data-hours]").dataset;
-  const runsHere = (link) => aboutLab(link).runs === "whole";
+  const isDone = (entry) => standing(entry).isDone;
+  const isLab = ([, address]) => !address.includes("#");
+
+  // What of a path is next, if anything is left, and how a link to it is called.
+  function goingOn({ labs: all }) {
+    const isBegun = (entry) => isDone(entry) || standing(entry).isBegun;
+    // Of a lab that needs an installation the browser knows nothing. It is over when something after it has begun.
+    const isOver = (lab) => isDone(lab) || (lab[3] !== "whole" && all.slice(all.indexOf(lab) + 1).some(isBegun));
+    // A lab that is begun no longer needs what is read before it.
+    const labs = all.filter(isLab), at = labs.findIndex((lab) => !isOver(lab)), lab = labs[at];
+    const before = lab && !standing(lab).isBegun ? all.slice(at && all.indexOf(labs[at - 1]) + 1, all.indexOf(lab)) : [];
+    const next = before.find((entry) => !isDone(entry)) ?? lab;
+    if (!next) return {};
+    const name = nameOf(next).split(" · ")[0];
+    return { next, said: all.some(isBegun) ? words("Go on with {}", name) : words("Start with {}", name) };
+  }
 
   for (const table of document.querySelectorAll(".path[data-path]")) {
     const below = (link) => link.href.slice(root.length);
     const page = `${location.href.split("#")[0].slice(root.length)}#${table.dataset.path}`;
-    const links = [...table.querySelectorAll("td:first-child a")];
-    const named = (link) => link.dataset.page.split(" · ")[0];
+    const links = [...table.querySelectorAll("td:first-child a")], aboutLab = (link) => link.closest("tr").querySelector("[data-hours]").dataset;
     const sections = (lab) => [...lab.closest("tr").querySelectorAll("td:nth-child(2) a")];
-    const labs = links.flatMap((lab) => [...sections(lab), lab].map((link) => [link.textContent, below(link), link.dataset.page]));
+    const labs = links.flatMap((lab) => [...sections(lab), lab].map((link) => [link.textContent, below(link), link.dataset.page, aboutLab(link).runs]));
     const title = document.getElementById(table.dataset.path).firstChild.textContent.trim();
     const button = Object.assign(make("button", ""), { type: "button" });
     button.dataset.choose = page;
     const path = { title, page, labs };
     if (stored()?.page === page) keep(path); // as the path is now, in the language of this page
     button.addEventListener("click", () => choose(stored()?.page === page ? null : path));
-    // Of a lab that needs an installation the browser knows nothing. It is over when something after it has begun.
-    const isBegun = (link) => isDone(link) || standing(link).isBegun;
-    const isOver = (lab, at) => isDone(lab) || (!runsHere(lab) && links.slice(at + 1).some((later) => [later, ...sections(later)].some(isBegun)));
-    // A lab that is begun no longer needs what is read before it.
-    const lab = links.find((link, at) => !isOver(link, at));
-    const before = lab && !standing(lab).isBegun ? sections(lab) : [];
-    const next = before.find((link) => !isDone(link)) ?? lab;
-    const isNew = ![...table.querySelectorAll("td a")].some(isBegun);
-    const said = isNew ? words("Start with {}", named(next)) : next ? words("Go on with {}", named(next)) : words("All labs of this path are finished");
-    const start = next ? Object.assign(make("a", "md-button md-button--primary", said), { href: next.href }) : make("b", "", said);
+    const { next, said } = goingOn(path);
+    const start = next ? Object.assign(make("a", "md-button md-button--primary", said), { href: urlOf(next[1]).href }) : make("b", "", words("All labs of this path are finished"));
     start.addEventListener("click", () => next && choose(path));
-    const done = links.filter(isDone), hoursOf = (labs) => labs.reduce((sum, lab) => sum + !isDone(lab) * aboutLab(lab).hours, 0);
-    Object.assign(table.dataset, { left: hoursOf(links), leftHere: hoursOf(links.filter(runsHere)) });
-    const far = done.length ? [" ", make("small", "", words("{0} of {1} labs finished", done.length, links.length))] : [];
+    const done = labs.filter(isLab).map(isDone);
+    const hoursOf = (isCounted) => links.reduce((sum, link, at) => sum + (isCounted(aboutLab(link)) && !done[at]) * aboutLab(link).hours, 0);
+    Object.assign(table.dataset, { left: hoursOf(() => true), leftHere: hoursOf(({ runs }) => runs === "whole") });
+    const count = done.filter(Boolean).length, far = count ? [" ", make("small", "", words("{0} of {1} labs finished", count, links.length))] : [];
     const fold = Object.assign(make("button", "fold", words("Labs and readings")), { type: "button", ariaExpanded: false }); // on a phone
     fold.addEventListener("click", () => (fold.ariaExpanded = table.classList.toggle("open")));
     table.querySelector(".buttons").append(start, " ", fold, " ", button, ...far);
@@ -189,9 +195,13 @@ let afterOnPath; // what the path of the reader has after this page, or null. Th
 
   show();
 
-  // Home says which path it is.
-  const home = document.querySelector("[data-continue]"), chosen = stored();
-  if (home && chosen) home.after(make("p", "", `${words("Your path:")} `, linkTo(chosen.title, urlOf(chosen.page).href)));
+  // Home says which path it is, and its first button goes on with it.
+  const home = document.querySelector(".hero .md-button"), chosen = stored();
+  if (home && chosen) {
+    home.parentElement.after(make("p", "", `${words("Your path:")} `, linkTo(chosen.title, urlOf(chosen.page).href)));
+    const { next, said } = goingOn(chosen);
+    if (next) Object.assign(home, { textContent: said, href: urlOf(next[1]).href });
+  }
 
   // The page's own last links lead along the path, too.
   for (const [link, to] of [["prev", onPath(-1)], ["next", onPath(1)]]) {

@@ -124,6 +124,12 @@ def test_a_path_goes_on_with_what_is_not_done_in_its_order_and_at_its_end_leads_
     assert said([], sections)[0] == "Go on with Lab 01a"
     assert said([-1], 0)[0] == "Go on with Part 01a"
     assert said([0], 0)[0] == "Go on with Part 07a"
+    start.click()
+    page.wait_for_url("**/phases/**")
+    page.goto(f"{folder.as_uri()}/index.html")  # whose first button goes on, too
+    go_on = page.get_by_role("link", name="Go on with Part 07a")
+    assert go_on.get_attribute("href").partition("#")[0].endswith("phases/07_capture/reading_07a.html")
+    page.goto(f"{folder.as_uri()}/paths.html")
     assert not page.locator(".path .end").count()
     assert said([*range(labs)], 0)[0] == "Next path: Distributed training, about 11 hours left"
     end = page.locator("[data-path=compiler] .end")
