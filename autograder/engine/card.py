@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby, product
 
 from ..language import speak
-from .verdict import DISAGREED, LONG, NEEDS_TORCH, NOT_ATTEMPTED, Verdict, abridged, marked_lines
+from .verdict import DISAGREED, LONG, NOT_ATTEMPTED, UNDECIDED, Verdict, abridged, marked_lines
 
 GREEN, GREY, RED = "#1a7f37", "#656d76", "#c93c37"  # grounds of white text
 PALE_GREEN, PALE_GREY, PALE_RED = (
@@ -38,7 +38,7 @@ def card(verdict: Verdict, worth: float | None = None, tally: str = "") -> str:
     `worth` is the check's points in its lab, and `tally` a line about the lab.
     """
     solid, line = GREY, PALE_GREY
-    if verdict.outcome not in (NOT_ATTEMPTED, NEEDS_TORCH):
+    if verdict.outcome not in (NOT_ATTEMPTED, *UNDECIDED):
         solid, line = (GREEN, PALE_GREEN) if verdict.passed else (RED, PALE_RED)
     body = f"<div>{_chip(verdict.mark, solid)} {html.escape(verdict.headline())}</div>"
     chip = "" if worth is None else _chip(points_of(worth * verdict.passed, worth), solid)

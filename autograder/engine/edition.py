@@ -51,6 +51,7 @@ SUBJECT_MODULES = (
     "engine/subject.py",
     "engine/verdict.py",
     "notebook/__init__.py",
+    "notebook/cells.py",
     "notebook/clinic.py",
     "notebook/kernel.py",
     "notebook/work.py",

@@ -16,9 +16,11 @@ PASSED, DISAGREED, NOT_ATTEMPTED = phrase("passed"), phrase("disagreed"), phrase
 TIMED_OUT, DIED, UNSTABLE = phrase("timed out"), phrase("died"), phrase("unstable")
 MALFORMED, GRADER_ERROR = phrase("malformed"), phrase("grader error")
 NEEDS_TORCH = phrase("needs another torch")  # than the one that is installed: the message names both versions
+NOT_RUN = "not run"  # in a notebook: the function that runs is not the one in the cell; the message says why
 NO_RESULT = phrase("(no result)")  # in the place of the student's, if there is none to show
 NOT_THEIR_FAULT = "; this is not the student's fault"  # after an error of the judge
 OUTCOMES = {PASSED, DISAGREED, NOT_ATTEMPTED, TIMED_OUT, DIED, UNSTABLE, MALFORMED, GRADER_ERROR, NEEDS_TORCH}
+UNDECIDED = (NEEDS_TORCH, NOT_RUN)  # the headline says why
 
 # what a verdict says that was reached with the reference in the place of other pieces, in a notebook and in grading
 SECOND_CHANCE_NOTE = phrase("on top of your other pieces it fails; on the reference's it passes, and earns its points")
@@ -114,7 +116,7 @@ class Verdict:
 
     def headline(self) -> str:
         judge = speak(self.judged_by)
-        if self.was_examined or self.outcome == NEEDS_TORCH:
+        if self.was_examined or self.outcome in UNDECIDED:
             said = speak(self.message)
         elif self.passed and self.cases == 1:
             said = speak("the one case agrees with {judge}", judge=judge)
@@ -146,7 +148,7 @@ class Verdict:
 
     @property
     def mark(self) -> str:
-        return "✓" if self.passed else "–" if self.outcome in (NOT_ATTEMPTED, NEEDS_TORCH) else "✗"
+        return "✓" if self.passed else "–" if self.outcome in (NOT_ATTEMPTED, *UNDECIDED) else "✗"
 
     def line(self) -> str:
         """The verdict in one short line, below a display of all of it."""
@@ -163,7 +165,7 @@ class Verdict:
         """The rows of the table below its headline, with `whole` programs and results or with those around what differs. Their
         names are English."""
         rows: list[tuple[str, str]] = []
-        if self.message and self.outcome not in (DISAGREED, NEEDS_TORCH) and not self.was_examined:
+        if self.message and self.outcome not in (DISAGREED, *UNDECIDED) and not self.was_examined:
             rows = [(phrase("why"), speak(self.message))]
         if self.case is not None:
             name, most = short_name(self.check).partition(".")[0], math.inf if whole else KEPT

@@ -44,6 +44,7 @@ from ..engine.verdict import (
     MILESTONE_NOTE,
     NEEDS_TORCH,
     NOT_ATTEMPTED,
+    NOT_RUN,
     NOT_THEIR_FAULT,
     PASSED,
     PRACTICE,
@@ -52,6 +53,7 @@ from ..engine.verdict import (
     Verdict,
 )
 from ..language import phrase, speak
+from . import cells
 
 if not is_grading() and devices.hide_from_kernel():
     print(
@@ -200,6 +202,9 @@ def check(name: str, case: dict | None = None) -> None:
     find(name)
     if is_grading():
         return
+    if reason := _why_not_run(name):
+        _display(verdict := Verdict(name, NOT_RUN, message=reason))
+        raise CheckFailed(verdict.line())
     reason = _not_yet(name) if is_milestone(name) and case is None else ""
     if not reason:
         _begin_to_display(name)
@@ -337,6 +342,17 @@ def _not_yet(milestone: str) -> str:
 
     lab = Lab(find(milestone).lab)
     return missing_for_milestone(lab.core, _is_own) if lab.path.exists() else ""
+
+
+def _why_not_run(check: str) -> str:
+    """Why the code that a check would decide is not what stands in the notebook, or nothing."""
+    from ..model import Lab  # as `limits` above
+
+    if not is_milestone(check):
+        return cells.why_not_run(exercise_of(check))
+    lab = Lab(find(check).lab)
+    found = {name: cells.why_not_run(name) for name in (lab.exercises if lab.path.exists() else ())}
+    return next((f"{short_name(name)}: {reason}" for name, reason in found.items() if reason), "")
 
 
 def _pieces(milestone: str) -> dict[str, bool]:
@@ -580,6 +596,7 @@ def _begin() -> None:
     from ..engine.practice import about_judge, has_torch  # as `limits` above
 
     if shell := get_ipython():
+        cells.install(shell)
         atexit.register(_forget_hooks)
         if not has_torch():
             from .without_torch import install

@@ -6,7 +6,6 @@ that the student has changed runs, and its error says in a line what is missing.
 
 from __future__ import annotations
 
-import ast
 import html
 import sys
 from collections.abc import Mapping
@@ -18,6 +17,7 @@ from ..engine import practice
 from ..engine.check import global_names
 from ..language import phrase, speak
 from ..model import lab_names
+from .cells import uncommented
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -35,20 +35,12 @@ def install(shell: InteractiveShell) -> None:
 def _recorded() -> dict[str, tuple[str, list[dict]]]:
     """torch's version and the outputs of each recorded cell, by its code. Labs share only cells without outputs."""
     kept = filter(None, map(practice.outputs, lab_names()))
-    return {_uncommented(source): (each.torch, shown) for each in kept for source, shown in each.cells.items()}
-
-
-def _uncommented(source: str) -> str:
-    """The code of a cell without its comments. That of a magic is its text."""
-    try:
-        return ast.unparse(ast.parse(source))
-    except SyntaxError:
-        return source.strip()
+    return {uncommented(source): (each.torch, shown) for each in kept for source, shown in each.cells.items()}
 
 
 def _transform(lines: list[str]) -> list[str]:
     """The lines of a cell, or of a call that shows what was recorded of it."""
-    source = _uncommented("".join(lines))
+    source = uncommented("".join(lines))
     if source not in _recorded():
         return lines
     return [f"__import__('importlib').import_module({__name__!r}).show({source!r})\n"]

@@ -79,8 +79,8 @@ class Notebook:
         self.page = page
         page.get_by_text(f"{kernel} | Idle").wait_for()
 
-    def run(self, text, source=None):
-        """Run the cell with this text in it, or with this source in the place of its own. Returns what comes out."""
+    def write(self, text, source=None):
+        """Put the cursor into the cell with this text in it, and this source in the place of its own. Returns the cell."""
         cell = self.page.locator(".jp-Notebook .jp-CodeCell", has_text=text).first
         cell.wait_for()
         if (folded := cell.locator(".jp-InputPlaceholder .jp-Placeholder-content")).count():
@@ -89,6 +89,11 @@ class Notebook:
         if source:
             self.page.keyboard.press("ControlOrMeta+A")
             self.page.keyboard.insert_text(source)
+        return cell
+
+    def run(self, text, source=None):
+        """Run the cell with this text in it, or with this source in the place of its own. Returns what comes out."""
+        cell = self.write(text, source)
         cell.evaluate("cell => cell.querySelector('.jp-InputPrompt').textContent = ''")
         self.page.keyboard.press("Control+Enter")
         cell.locator(".jp-InputPrompt", has_text=re.compile(r"\d")).wait_for()

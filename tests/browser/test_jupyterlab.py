@@ -62,6 +62,8 @@ def test_a_wrong_answer_shows_its_smallest_case_and_a_right_one_passes(opened, p
     assert "Kernel" in names and not [name for name in names if re.search("nbgrader|assignment|course", name, re.I)]
     page.locator('.jp-Notebook-ExecutionIndicator[data-status="idle"]').wait_for()
     assert page.locator(".jp-mod-dirty").count() == 0  # opened, and not changed
+    said = lab.run('check("aten.strided.element_offset")').inner_text()  # as after a restart
+    assert "check is made in a cell above that has not run in this kernel" in said
     lab.run("import rushlight as rl")
     assert lab.run("rl.draw.strides(").locator("img, svg").first.is_visible()
     lab.run("def element_offset", WRONG)
@@ -75,6 +77,9 @@ def test_a_wrong_answer_shows_its_smallest_case_and_a_right_one_passes(opened, p
         rf"(\d+) of \1 points\s*lab 01a in this session: 1 of {EXERCISES} exercises · \1 of {ALL:g} points",
         " ".join(figures),
     )
+    lab.write("def element_offset", WRONG)
+    said = lab.run('check("aten.strided.element_offset")').inner_text()
+    assert "its cell has changed since you ran it" in said and "agree" not in said
 
 
 CHANGE = """\

@@ -1,16 +1,19 @@
 """The subject's half of the checks: complete, and without what the judge knows."""
 
+import ast
 import json
 import os
 import subprocess
 import sys
 from itertools import groupby
+from pathlib import Path
 
 import pytest
 from sweep import sweep
 
+from autograder import course
 from autograder.engine.check import is_on_torch, registry
-from autograder.engine.edition import edition
+from autograder.engine.edition import SUBJECT_MODULES, TORCH_MODULES, edition
 from autograder.engine.subject_half import subject_half
 from autograder.model import Lab, lab_names
 
@@ -118,6 +121,23 @@ def test_an_edition_has_every_program_of_its_lab_and_nothing_of_the_judge(lab):
     assert seen["known"] == []
     assert is_on_torch(lab) or not seen["torch"]
     assert [path.name for path in place.rglob("checks/**/*.py") if ".oracle" in path.read_text(encoding="utf-8")] == []
+
+
+def test_an_edition_has_each_module_that_its_modules_import_when_they_are_loaded():
+    grader = Path(course.__file__).parent
+    files = {path.relative_to(grader).as_posix() for path in grader.rglob("*.py")}
+
+    def imported(name):
+        for statement in ast.parse((grader / name).read_text(encoding="utf-8")).body:
+            if isinstance(statement, ast.ImportFrom) and statement.level:
+                folder = (grader / name).parents[statement.level - 1].relative_to(grader)
+                module = folder.joinpath(*(statement.module or "").split("."))
+                for inner in (module, *(module / alias.name for alias in statement.names)):
+                    yield from {f"{inner.as_posix()}.py", f"{inner.as_posix()}/__init__.py"} & files
+
+    for modules in (SUBJECT_MODULES, TORCH_MODULES):
+        missing = {other for name in modules for other in imported(name)} - {*modules}
+        assert {name for name in missing if not name.startswith("checks/")} == set()
 
 
 def test_what_only_an_oracle_uses_is_gone():

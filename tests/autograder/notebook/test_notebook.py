@@ -12,8 +12,9 @@ from nbclient import NotebookClient
 from sweep import sweep
 
 from autograder.course import ROOT
-from autograder.model import Lab
+from autograder.model import Lab, exercise_name, lab_names
 from autograder.notebook import kernel as kernel_side
+from autograder.notebook.cells import exercises_in
 
 START = "import rushlight as rl\nfrom autograder import check, exercise"
 WRONG = """
@@ -219,6 +220,39 @@ def test_a_piece_that_fails_because_of_another_passes_and_the_other_is_named(fre
     assert text.startswith("✓") and "on top of your other pieces it fails" in text
     assert "compute_stride is at fault: check(" in text and len(shown) == 1
     assert wrong[1].ename == "CheckFailed" and "at fault" not in wrong[0].data["text/plain"]
+
+
+def test_a_cell_that_ended_with_an_error_gets_no_verdict_on_the_code_before(outputs):
+    check = 'check("aten.strided.contiguous_strides")'
+    for broken in (RIGHT.replace("max(", "max(("), f"1 / 0\n{WRONG}"):
+        *_, before, _, (shown, error), _, (after,) = outputs(RIGHT, check, broken, check, RIGHT, check)
+        assert before[0].data["text/plain"].startswith("✓") and after.data["text/plain"].startswith("✓")
+        assert "its cell ended with an error: " in shown.data["text/plain"] and error.ename == "CheckFailed"
+    *_, (shown, _) = outputs(f"{WRONG}\n1 / 0", check)
+    assert "cases agree with torch" in shown.data["text/plain"]  # the piece is the one in the cell
+
+
+def test_code_that_stands_in_its_cell_and_has_not_run_gets_no_verdict(fresh):
+    def see(running, source):  # as JupyterLab does before it runs a cell
+        told = json.dumps({"running": running, "language": "en", "cells": [["exercise", source], ["check", ""]]})
+        return f"from autograder.notebook import cells; cells.see({told!r})"
+
+    check, commented = 'check("aten.strided.contiguous_strides")', RIGHT.replace("return", "# why\n    return")
+    _, (unrun, _), _, _, _, (passed,), _, (changed, _) = fresh(
+        *(see("check", RIGHT), check),
+        *(see("exercise", RIGHT), RIGHT, see("check", commented), check),
+        *(see("check", WRONG), check),
+    )
+    assert "its cell has not run in this kernel" in unrun.data["text/plain"]
+    assert passed.data["text/plain"].startswith("✓")
+    assert "its cell has changed since you ran it" in changed.data["text/plain"]
+
+
+def test_the_exercises_of_a_cell_are_known_by_its_text():
+    texts = {
+        exercise_name(cell): "".join(cell["source"]) for name in lab_names() for cell in Lab(name).released["cells"]
+    }
+    assert [name for name, text in texts.items() if name and exercises_in(text) != [name]] == []
 
 
 def test_a_name_that_is_no_check_is_refused_with_the_names_that_are(outputs):
