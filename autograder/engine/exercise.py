@@ -201,11 +201,12 @@ def noted() -> Iterator[list[Tree]]:
             noted += [] if noted else [raised]
         for raised in noted:  # only this process knows the cells of a notebook
             with suppress(Exception):
-                raised["frames"] = [[name, line, _line(path, line)] for name, line, path in raised["frames"]]
+                raised["frames"] = with_lines(raised["frames"])
 
 
-def _line(path: str, number: int) -> str:
-    return linecache.getline(path, number).strip()[:MAX_LINE]
+def with_lines(frames: list[Tree]) -> list[Tree]:
+    """Frames with the texts of their lines in the place of their files."""
+    return [[name, line, linecache.getline(path, line).strip()[:MAX_LINE]] for name, line, path in frames]
 
 
 def note(error: Exception, ends: bool = False) -> None:
@@ -213,7 +214,7 @@ def note(error: Exception, ends: bool = False) -> None:
     if not ends and (_noted or _NOTE not in os.environ):
         return
     with suppress(Exception):  # its class is the student's
-        if frames := _student_frames(error):
+        if frames := student_frames(error):
             raised = error_tree(error) | {"frames": frames}
             if _noted is not None and _noting == os.getpid():
                 _noted[:] = [raised]
@@ -222,7 +223,7 @@ def note(error: Exception, ends: bool = False) -> None:
                     json.dump(raised, file)
 
 
-def _student_frames(error: Exception) -> list[Tree]:
+def student_frames(error: BaseException) -> list[Tree]:
     """The innermost frames of functions that were defined where those that fill the slots were, such as in the notebook: the
     function, the line's number in the cell, and the file."""
     inner = map(definition, filled().values())

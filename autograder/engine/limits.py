@@ -27,13 +27,13 @@ from .observe import NotGraded, SubjectTimedOut
 
 T = TypeVar("T")
 
-# in seconds of own time: in a lab on rushlight, and in one on torch, where a C++ compiler takes long. A case that does not end is
-# run twice, the second time on the reference's pieces.
+# in seconds of own time: in a lab on rushlight, and in one on torch, where a C++ compiler takes long
 CELL_SECONDS = (30.0, 60.0)
 CHECK_SECONDS = (
     6.0,
     60.0,
 )  # for a case, the longer if it compiles or has ranks: a reference takes 0.1 s, or 1.2 s for one
+RETRY_SECONDS = (1.5, 15.0)  # for a case that took too long, on the reference in the place of the other pieces
 PROGRAM_SECONDS = (6.0, 15.0)  # for a program of the clinic, the longer on torch: it may be the first to compile there
 TOTAL_SECONDS = (600.0, 1800.0)  # for a submission: the references take 9 and 48 at most
 WALL_CLOCK_FACTOR = 10  # if a limit has passed so many times by the clock, the machine is too busy
@@ -144,6 +144,7 @@ def limited(function: Callable[[], T], limit: float, besides: Collection[int] = 
     if not has_signals or threading.current_thread() is not threading.main_thread():
         return function()
     main, interrupted, ended = threading.get_ident(), threading.Event(), threading.Event()
+    cause: Interrupted | None = None
 
     def interrupt(*_: object) -> None:
         if not ended.is_set():
@@ -165,14 +166,14 @@ def limited(function: Callable[[], T], limit: float, besides: Collection[int] = 
             result = function()
         finally:
             ended.set()
-    except Interrupted:
-        pass
+    except Interrupted as error:
+        cause = error  # it knows where the code was
     finally:
         ended.set()
         watcher.join()
         signal.signal(signal.SIGALRM, before)
     if interrupted.is_set():
-        raise SubjectTimedOut(too_long(limit))
+        raise SubjectTimedOut(too_long(limit)) from cause
     return result
 
 

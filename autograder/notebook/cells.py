@@ -149,7 +149,7 @@ def _show_error(
     shell.showtraceback((kind, error, where), tb_offset=tb_offset, running_compiled_code=True)
 
 
-def _is_made_above(name: str) -> bool:
+def _is_made_above(name: str | None) -> bool:
     """Whether a cell above the one that runs makes a name, and no such cell has run."""
     from ..engine.check import global_names
 

@@ -34,8 +34,8 @@ from ..engine.check import (
     short_name,
     takes_long,
 )
-from ..engine.exercise import definition, filled, is_filled, only
-from ..engine.observe import Malformed, SubjectDied, SubjectTimedOut, Tree, clean, encode, receive, send
+from ..engine.exercise import definition, filled, is_filled, only, student_frames, with_lines
+from ..engine.observe import Malformed, SubjectDied, SubjectTimedOut, Tree, clean, clean_frames, encode, receive, send
 from ..engine.subject import MAX_OUTPUT, answer, is_grading
 from ..engine.verdict import (
     DISAGREED,
@@ -176,6 +176,7 @@ def _decide_here(name: str, case: dict | None) -> Verdict:
     return verdict
 
 
+_stopped_in: list[Tree] = []  # the frames of the student's code that took too long last
 _printed: dict[str, str] = {}  # by case, what the program printed when a check first ran it
 
 
@@ -209,7 +210,10 @@ def check(name: str, case: dict | None = None) -> None:
     if not reason:
         _begin_to_display(name)
     _printed.clear()
+    _stopped_in.clear()
     verdict = Verdict(name, NOT_ATTEMPTED, message=reason) if reason else _decide(name, case)
+    if verdict.outcome == TIMED_OUT:
+        verdict.frames = clean_frames({"frames": _stopped_in})
     is_alone = verdict.was_examined and not is_milestone(name)  # it depends on no other piece
     if case is None and not is_alone and verdict.outcome not in (PASSED, NOT_ATTEMPTED, GRADER_ERROR, NEEDS_TORCH):
         verdict = _retry_on_reference(verdict)
@@ -290,12 +294,9 @@ def _retry_on_reference(verdict: Verdict) -> Verdict:
         with only(kept | {place: own[place] for place in others[:count]}):
             return _decide(name, case)
 
-    if not others:
+    if not others or verdict.outcome == TIMED_OUT and verdict.case is not None and not _ends(name, verdict.case, kept):
         return verdict
-    if verdict.case is not None and not (alone := decided(0, verdict.case)).passed:
-        if alone.outcome == TIMED_OUT:
-            seconds = f"{verdict.seconds + alone.seconds:.0f}"
-            verdict.notes.append(phrase(f"it was tried twice: {seconds} s in all"))
+    if verdict.case is not None and not decided(0, verdict.case).passed:
         return verdict
     second = decided(0, None)
     if verdict.case is not None and second.passed:
@@ -310,6 +311,19 @@ def _retry_on_reference(verdict: Verdict) -> Verdict:
     if second.passed:
         return replace(second, notes=[note, *second.notes])
     return verdict if verdict.was_examined else second  # the clinic of a class has no references
+
+
+def _ends(name: str, case: dict, pieces: dict) -> bool:
+    """Whether a case that took too long ends soon with these pieces and the reference's. No student waits for the limit twice."""
+    from ..engine import limits  # not in the sandbox
+
+    limit = limits.seconds(limits.RETRY_SECONDS, takes_long(name))
+    try:
+        with only(pieces), _one_thread(), contextlib.suppress(SystemExit):
+            limits.limited(partial(_answer_quietly, name, case, {}), limit)
+    except SubjectTimedOut:
+        return False
+    return True
 
 
 def _has_no_result(slot: Callable, frames: list[list]) -> bool:
@@ -509,6 +523,8 @@ def _answer(name: str, cases: list[dict], printed: dict[str, str], besides: Coll
                 observed.append(limits.limited(partial(_answer_quietly, name, case, printed), limit, besides))
         except SubjectTimedOut as error:
             error.case = case
+            if error.__cause__:
+                _stopped_in[:] = with_lines(student_frames(error.__cause__))
             raise
     return observed
 

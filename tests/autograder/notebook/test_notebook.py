@@ -299,6 +299,7 @@ check("aten.strided.contiguous_strides")
         and "timed out" in stopped[-1].evalue
     )
     assert "an endless loop, perhaps" in stopped[0].data["text/plain"]
+    assert f"contiguous_strides, line 7:  {body}" in stopped[0].data["text/plain"]
     assert "cases agree with torch" in shown[0].data["text/plain"]
 
 

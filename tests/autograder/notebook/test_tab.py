@@ -2,16 +2,15 @@
 
 import sys
 from contextlib import nullcontext
-from dataclasses import replace
 from importlib.util import find_spec
 
 import pytest
 from first_lab import EXERCISES
 
-from autograder.engine import practice
+from autograder.engine import limits, practice
 from autograder.engine.check import function_of
 from autograder.engine.exercise import unplug
-from autograder.engine.verdict import TIMED_OUT, Verdict
+from autograder.engine.verdict import PASSED, TIMED_OUT, Verdict
 from autograder.notebook import kernel, tab
 
 IMPORTS = "import rushlight as rl\nfrom autograder import check, exercise\n"
@@ -183,9 +182,17 @@ def test_a_function_without_a_return_is_told_so(page, shown, recorded, body, has
     assert ("your function has no `return` with a value" in text) == has_none
 
 
-def test_a_verdict_says_how_long_a_case_has_run_that_ran_twice(monkeypatch):
-    late = Verdict(STRIDES, TIMED_OUT, case={"sizes": [2]}, seconds=6.2)
-    monkeypatch.setattr(kernel, "_decide", lambda name, case: replace(late, notes=[]))
+def test_a_case_that_ends_on_the_references_pieces_no_sooner_is_not_decided_again(monkeypatch):
+    def endless(*_):
+        while True:
+            pass
+
+    late = Verdict(STRIDES, TIMED_OUT, case={"sizes": [2]})
+    monkeypatch.setattr(limits, "RETRY_SECONDS", (0.1, 0.1))
     monkeypatch.setattr(kernel, "filled", lambda: {("a", "first"): len, ("a", "second"): len})
     monkeypatch.setattr(kernel, "only", lambda functions: nullcontext())
-    assert "12 s in all" in kernel._retry_on_reference(late).notes[0]
+    monkeypatch.setattr(kernel, "_decide", lambda name, case: Verdict(name, PASSED))
+    monkeypatch.setattr(kernel, "_answer_quietly", endless)
+    assert kernel._retry_on_reference(late) is late
+    monkeypatch.setattr(kernel, "_answer_quietly", lambda name, case, printed: [])
+    assert kernel._retry_on_reference(late).passed
