@@ -587,7 +587,8 @@ async function press(cell) {
   bar.busy(true);
   const name = pressed.textContent;
   let begun = performance.now();
-  const tell = () => cell.wait(bar.stage || words("running, {} s", Math.round((performance.now() - begun) / 1000)));
+  const loading = () => (page.next ? "" : bar.stage); // on home the bar, which says it, is beside the button
+  const tell = () => cell.wait(bar.stage ? loading() : words("running, {} s", Math.round((performance.now() - begun) / 1000)));
   const clock = setInterval(tell, 500);
   pressed.style.minWidth = `${pressed.offsetWidth}px`;
   pressed.textContent = "…";

@@ -11,26 +11,34 @@ const HERE = new URL(".", self.location.href);
 const PYTHON = new URL("pyodide/", HERE);
 const DRAWS = /\b(draw|matplotlib|pyplot)\b/;
 
-// What is fetched is counted, also what Pyodide fetches. Archives come compressed, whatever the host does, and so does WebAssembly if the
-// host does not compress it. If it does, the browser keeps what it compiles for the next visit, and all of it counts at once.
+// What is fetched is counted, also what Pyodide fetches. Archives come compressed, whatever the host does.
 const { fetch: plain } = self;
 let fetched = 0;
 const count = (size) => self.postMessage({ fetched: (fetched += size) });
+const counted = ({ body }) => body.pipeThrough(new TransformStream({ transform: (part, onward) => (count(part.byteLength), onward.enqueue(part)) }));
+const inflated = (response, headers) => new Response(counted(response).pipeThrough(new DecompressionStream("deflate")), { headers });
 self.fetch = async (asked, ...how) => {
-  let address = new URL(asked.url ?? asked, HERE);
-  const isWasm = address.pathname.endsWith(".wasm");
-  if (isWasm) {
-    const { ok, headers } = await plain(address, { method: "HEAD" });
-    if (ok && headers.has("Content-Encoding")) return count(Number(headers.get("Content-Length"))), plain(asked, ...how);
-    address = new URL(`${address}.zlib`);
-  }
-  const response = await plain(isWasm ? address : asked, ...how);
+  const { pathname } = new URL(asked.url ?? asked, HERE);
+  if (pathname.endsWith(".wasm")) return new Response(); // see below
+  const response = await plain(asked, ...how);
   if (!response.body || !response.ok) return response;
-  const counted = (part, onward) => (count(part.byteLength), onward.enqueue(part));
-  const body = response.body.pipeThrough(new TransformStream({ transform: counted }));
-  if (!address.pathname.endsWith(".zlib")) return new Response(body, response);
-  const headers = isWasm ? { "Content-Type": "application/wasm" } : {};
-  return new Response(body.pipeThrough(new DecompressionStream("deflate")), { headers });
+  return pathname.endsWith(".zlib") ? inflated(response) : new Response(counted(response), response);
+};
+
+// Python's WebAssembly is compiled while the scripts that need it come, and not after them. It is compressed if the host does not compress
+// it. If the host does, the browser keeps what it compiles for the next visit, and all of it counts at once.
+const compiled = WebAssembly.compileStreaming(
+  (async () => {
+    const address = new URL("pyodide.asm.wasm", PYTHON), { ok, headers } = await plain(address, { method: "HEAD" });
+    if (ok && headers.has("Content-Encoding")) return count(Number(headers.get("Content-Length"))), plain(address);
+    const response = await plain(`${address}.zlib`);
+    return response.ok ? inflated(response, { "Content-Type": "application/wasm" }) : response;
+  })(),
+);
+compiled.catch((error) => self.postMessage({ failed: String(error.message ?? error) })); // Pyodide would wait
+WebAssembly.instantiateStreaming = async (_, imports) => {
+  const module = await compiled;
+  return { module, instance: await WebAssembly.instantiate(module, imports) };
 };
 
 const apart = {}; // tabs
@@ -55,7 +63,7 @@ async function start({ labs = [], gpt, version, language }) {
   for (const [lab, notebook] of labs) if (notebook) files[`labs/${lab}/${lab}.ipynb`] = bytes(notebook);
   if (gpt) files["rushlight/course/gpt.npz"] = bytes("gpt.npz");
   self.postMessage({ loading: "Python" });
-  const { loadPyodide } = await import(new URL("pyodide.mjs", PYTHON));
+  const [{ loadPyodide }] = await Promise.all(["pyodide.mjs", "pyodide.asm.js"].map((name) => import(new URL(name, PYTHON))));
   python = await loadPyodide({ indexURL: PYTHON.href, stdLibURL: new URL(`stdlib.zlib?${version}`, HERE).href });
   self.postMessage({ loading: "numpy" });
   unpack(await numpy);
