@@ -66,7 +66,7 @@ COURSE_FILES = (
     "autograder/checks/*.py",
     "autograder/checks/shared*/*.py",
 )
-LEFT_OUT = {"__pycache__", "stub"}
+LEFT_OUT = {"__pycache__", "stub", ".pyi"}  # folders, and what only type checkers read
 PYODIDE = (
     "pyodide.mjs",
     "pyodide.asm.js",
@@ -211,7 +211,7 @@ def _course() -> Iterator[tuple[str, Path]]:
     """The framework, the grader's part of a notebook, the checks that labs share, and PyYAML."""
     for pattern in COURSE_FILES:
         for path in COURSE.glob(pattern):
-            if path.is_file() and path.parent.name not in LEFT_OUT and path.name != GPT.name:
+            if path.is_file() and LEFT_OUT.isdisjoint((path.parent.name, path.suffix)) and path.name != GPT.name:
                 yield path.relative_to(COURSE).as_posix(), path
     spec = find_spec("yaml")
     assert spec is not None and spec.origin is not None
