@@ -55,6 +55,7 @@ MAX_PARSED = 1 << 18  # characters of a student's cells: they may take 150 MiB a
 RERUN_TIMES = 2  # the limit of a cell that runs again, in limits of a cell: it must not fail now
 
 FAILURES = (SubjectDied, SubjectTimedOut, Malformed)
+_IMPORTS = "from autograder import"  # in the first cell of a lab
 NOT_RUN = "(not run in grading: no check depends on this cell)\n"
 
 
@@ -114,6 +115,8 @@ def _run_cells(
                     verdicts[name].pieces = {short_name(piece): piece in passed for piece in pieces}
         elif any(cell is other for other in to_run):
             cell.outputs = session.run_cell(cell)
+            if _IMPORTS in cell.source and any(map(_is_error, cell.outputs)):
+                session.expect_setup()
         elif cell.source.strip():
             cell.outputs = [NotebookNode(output_type="stream", name="stdout", text=NOT_RUN)]
     return verdicts
@@ -168,6 +171,10 @@ def _tags(cell: Mapping) -> list[str]:
     return [tag for tag in tags if isinstance(tag, str)] if isinstance(tags, list) else []
 
 
+def _is_error(output: NotebookNode) -> bool:
+    return output.output_type == "error"
+
+
 def outputs_of(verdict: Verdict) -> list[NotebookNode]:
     """A verdict as the outputs of its check cell. nbgrader gives no points to a cell with an error among its outputs.
 
@@ -218,9 +225,21 @@ class Session:
             outputs = [*self._limit_outputs(map(safe_output, reply["outputs"]))]
         except (*FAILURES, KeyError, TypeError, AttributeError) as error:
             outputs = [_error_output(type(error).__name__, str(error))]
-        errors = [output for output in outputs if output.output_type == "error"]
+        errors = filter(_is_error, outputs)
         self.failed |= {exercise_name(cell): f"{output.ename}: {output.evalue}" for output in errors}
         return outputs
+
+    def expect_setup(self) -> None:
+        """Raises NotGraded if the lab's own first cell fails here too, in a subject without any code of the student."""
+        code = (cell for cell in self.lab.released["cells"] if cell["cell_type"] == "code")
+        setup = next(source for cell in code if _IMPORTS in (source := "".join(cell["source"])))
+        alone = Session(self.lab, self.isolated, self.allowance, [], self.kernels)
+        try:
+            outputs = alone.run_cell(NotebookNode(source=setup, metadata={}))
+        finally:
+            alone.close()
+        if any(map(_is_error, outputs)):
+            raise NotGraded(f"the lab's own first cell does not run here ({alone.failed[None]})")
 
     def _limit_outputs(self, outputs: Iterable[NotebookNode]) -> Iterator[NotebookNode]:
         for output in outputs:

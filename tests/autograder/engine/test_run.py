@@ -275,6 +275,14 @@ def test_a_piece_that_ends_the_process_has_died(graded, solved):
     assert "exit code 3" in verdicts["aten.strided.as_strided"].message
 
 
+def test_a_first_cell_that_fails_by_itself_leaves_a_lab_ungraded_and_one_that_a_student_broke_does_not(judge, released):
+    setup = next(c for c in released.cells if "from autograder import" in c.source)
+    setup.source = f"import missing_here\n{setup.source}"
+    with pytest.raises(NotGraded, match=r"own first cell does not run here \(ModuleNotFoundError: .*missing_here"):
+        run(released, Lab.with_release(LAB, released), judge)
+    assert not outcomes(run(released, Lab(LAB), judge), NOT_ATTEMPTED)
+
+
 @pytest.mark.sweep
 @pytest.mark.parametrize("source", sweep(["import time; time.sleep(3600)", "while True: pass"], every=2))
 def test_a_submission_has_a_total_time_and_no_marks_beyond_it(graded, solved, impatient, monkeypatch, source):
