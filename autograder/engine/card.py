@@ -40,9 +40,11 @@ def card(verdict: Verdict, worth: float | None = None, tally: str = "") -> str:
     solid, line = GREY, PALE_GREY
     if verdict.outcome not in (NOT_ATTEMPTED, *UNDECIDED):
         solid, line = (GREEN, PALE_GREEN) if verdict.passed else (RED, PALE_RED)
-    body = f"<div>{_chip(verdict.mark, solid)} {html.escape(verdict.headline())}</div>"
-    chip = "" if worth is None else _chip(points_of(worth * verdict.passed, worth), solid)
-    figures = "".join(filter(None, [chip, _bar(verdict, line), f"<div>{html.escape(tally)}</div>" if tally else ""]))
+    body = f"<div>{chip(verdict.mark, solid)} {html.escape(verdict.headline())}</div>"
+    worth_chip = "" if worth is None else chip(points_of(worth * verdict.passed, worth), solid)
+    figures = "".join(
+        filter(None, [worth_chip, _bar(verdict, line), f"<div>{html.escape(tally)}</div>" if tally else ""])
+    )
     style = "display:flex;flex-wrap:wrap;align-items:center;column-gap:12px;margin:4px 0;font-size:90%"
     body += f'<div style="{style}">{figures}</div>' if figures else ""
     rows = dict(verdict.rows())
@@ -92,7 +94,7 @@ def _is_in_the_results(verdict: Verdict) -> bool:
     )
 
 
-def _chip(text: str, ground: str) -> str:
+def chip(text: str, ground: str) -> str:
     style = f"background-color:{ground};color:#ffffff;padding:0 6px;border-radius:4px;white-space:nowrap"
     return f'<b style="{style}">{html.escape(text)}</b>'
 

@@ -224,6 +224,8 @@ def check(name: str, case: dict | None = None) -> None:
     _show_output(verdict)
     _show_practice_once(verdict)
     _display(verdict, *([] if case or not has_points else _standing(verdict)))  # one case earns no points
+    if not case:
+        _display_end(name)
     if not verdict.passed:
         raise CheckFailed(verdict.line())
 
@@ -595,6 +597,24 @@ def _display(verdict: Verdict, *standing: Any) -> None:
             {"text/html": card(verdict, *standing), "text/plain": verdict.text(whole=sys.platform == "emscripten")},
             raw=True,
         )
+
+
+def _display_end(name: str) -> None:
+    """Show the end of a check's lab, if this was the last check of it. A page of the site has an end of its own."""
+    from ..model import Lab  # as `limits` above
+
+    lab = Lab(find(name).lab)
+    if "IPython" not in sys.modules or sys.platform == "emscripten" or not lab.path.exists() or name not in lab.points:
+        return
+    from IPython.display import display
+
+    from .end import end_of  # as `limits` above
+
+    passed = [check for check in lab.points if _still_passes(check)]
+    settled = [check for check in _failed if find(check).is_drawn]
+    with contextlib.suppress(OSError, ValueError, LookupError):  # a student may have changed the files of the course
+        if end := end_of(lab, passed, settled):
+            display(end, raw=True)
 
 
 def _print(verdict: Verdict) -> None:

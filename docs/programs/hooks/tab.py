@@ -40,6 +40,7 @@ from autograder.engine.verdict import DISAGREED, Verdict
 from autograder.language import SPOKEN, speaking
 from autograder.model import Lab, check_name, exercise_name, is_further, number_of
 from autograder.notebook import pieces
+from autograder.notebook.end import counterpart_of
 from docs.programs.browser import packing, parts
 from docs.programs.hooks.languages import LANGUAGE, plain, say, words
 from docs.programs.hooks.pages import ICON, ICON_PATH
@@ -125,9 +126,6 @@ BAR = "<div data-tab-bar></div>"  # the place of the bar in a lab
 ASKS = re.compile(r"^```python\n(?=from autograder import ask\n)", re.MULTILINE)  # code in a lab's text
 RECORDED = re.compile(r'READINGS / "recorded" / "(\w+)" / "([\w.]+)"')  # in a check
 EXERCISE = re.compile(r"<!-- exercise: (\w+) ([\w.]+) -->")  # in a reading, where it names one of a lab
-COUNTERPART = re.compile(
-    r"^ *Source:\s+`([^`]+)`(?:,\s+`([^`]+)`)?", re.MULTILINE
-)  # of an exercise in PyTorch's source
 LISTED = tomllib.loads((Path(parts.__file__).with_name("lacking.toml")).read_text(encoding="utf-8"))
 LACKED = {check: entry["reason"] for entry in LISTED.values() for check in entry["checks"]}
 
@@ -492,9 +490,7 @@ def cells(nb: NotebookNode) -> dict[str, dict]:
             about |= {"kind": "exercise", "exercise": exercise}
             about |= {"piece": True} if kind_of(exercise) == BODY else {}
             about |= {"further": True} if is_further(cell) else {}
-            about |= (
-                {"counterpart": ", ".join(filter(None, found.groups()))} if (found := COUNTERPART.search(part)) else {}
-            )
+            about |= {"counterpart": where} if (where := counterpart_of(part)) else {}
         elif check := check_name(cell):
             points = cell.metadata.get("nbgrader", {}).get("points", 0)
             about |= {"kind": "check", "check": check, "points": points}
