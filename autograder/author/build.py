@@ -61,6 +61,7 @@ FOLD = """\
 </details>
 """
 ATTRIBUTES = re.compile(r"^(?:```python|<!-- #region) (.+?)(?: -->)?$", re.MULTILINE)  # of a cell, in a Markdown source
+NEEDED = re.compile(r"(?m)(?<=^\*\*)(Needs\.\*\* .*?)([Rr]eading (\d\d))")  # what a lab begins with
 LAYERS = ("Python", "dispatcher", "autograd", "ATen/c10", "compiler", "distributed")
 
 
@@ -92,9 +93,16 @@ def solution(lab: Lab) -> NotebookNode:
             cells.append(_question_cell(given["question"], given["points"], cell.source))
         else:
             cells.append(cell)
+    cells[0].source = NEEDED.sub(_linked, cells[0].source)
     if any(effort.minutes):
         cells[0].source += f"\n\n{effort.in_words()}"
     return _notebook(cells)
+
+
+def _linked(needed: re.Match) -> str:
+    """What a lab needs, with a link to the reading."""
+    phase = next(name for name in phases() if name[:2] == needed[3])
+    return f"{needed[1]}[{needed[2]}](../../phases/{phase}/reading.ipynb)"
 
 
 @dataclass

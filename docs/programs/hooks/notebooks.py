@@ -45,9 +45,6 @@ log = logging.getLogger("mkdocs.hooks.notebooks")
 
 CAPTION = re.compile(r"\*(?!\*)([^\n]+(?:\n[^\n]+)*?)(?<!\*)\*(?=\s*\n\s*\n|\s*\Z)")  # a first paragraph in italics
 SUBJECT = re.compile(r"\w+ \d+[a-z]?\s*[:.·–—-]\s*(?:the )?(.+)", re.IGNORECASE)
-NEEDED = re.compile(
-    r"(?m)(?<=^\*\*)(Needs|Necesitas)(\.\*\* .*?)([Rr]eading|[Ll]ectura) (\d\d)"
-)  # what a lab begins with
 ANSWER = re.compile(r"<details>(?=\s*<summary>(?:Answer|Respuesta))")  # printed too
 LINK = re.compile(r"\]\((?:[\w./-]*?(\d\d_\w+)/)?(reading|\d\d[a-z]?_\w+)\.ipynb")  # to another notebook of the course
 SENTENCE = re.compile(
@@ -624,8 +621,9 @@ def _summary(source: str) -> str:
 
 
 def _prose(cell: NotebookNode) -> str:
-    needed = NEEDED.sub(r"\1\2[\3 \4](../\4_phase/reading.ipynb)", cell.source.strip())
-    linked = LINK.sub(_page_of, lists(needed)).replace("](../../docs/", "](../../")  # to a page of the site
+    linked = LINK.sub(_page_of, lists(cell.source.strip())).replace(
+        "](../../docs/", "](../../"
+    )  # to a page of the site
     source = ANSWER.sub('<details class="answer">', linked)
     source = re.sub("<details(?=[ >])", r'\g<0> markdown="1"', source)
     source = ASKS.sub(f'``` {{.python data-cell="{cell.id}"}}\n', source)
