@@ -50,12 +50,12 @@ def card(verdict: Verdict, worth: float | None = None, tally: str = "") -> str:
     rows = dict(verdict.rows())
     body += "".join(_block(name, rows[name]) for name in ("why", "case") if name in rows)
     body += _results(verdict, rows)
-    below = ("hint",) if _is_in_the_results(verdict) else ("differs", "hint")
-    body += "".join(_block(name, rows[name]) for name in below if name in rows)
+    body += _block("differs", rows["differs"]) if "differs" in rows and not _is_in_the_results(verdict) else ""
     body += "".join(_block(*row) for row in verdict.rows() if row[0] == "note")
     rows |= {"program": verdict.program} if "program" in rows else {}  # folded, so all of it
     rows |= {"in torch": verdict.oracle} if "in torch" in rows else {}
-    body += "".join(_folded(name, rows[name]) for name in ("program", "in torch", "replay") if name in rows)
+    folded = "hint", "program", "in torch", "replay"  # a hint as the lab's own hints, which a student may not want yet
+    body += "".join(_folded(name, rows[name]) for name in folded if name in rows)
     return f'<div style="border-left:4px solid {line};padding:2px 12px;margin:4px 0">{body}</div>'
 
 

@@ -69,7 +69,7 @@ def card(browser: Browser) -> None:
         lab.run("import rushlight as rl")
         lab.run("def contiguous_strides", ANSWER)
         output = lab.run(CHECK)
-        output.get_by_text("torch's", exact=True).wait_for()
+        output.get_by_text("hint", exact=True).click()
         answer = page.locator(".jp-Notebook .jp-CodeCell", has_text="def contiguous_strides").first
         for scheme in SCHEMES:
             for name in ("Settings", "Theme", f"JupyterLab {scheme.title()}"):

@@ -79,10 +79,11 @@ def test_a_card_is_made_of_tags_that_notebooks_keep_whatever_its_texts_are(outco
         assert text in found.text.replace("\n", "")
 
 
-def test_the_program_and_the_replay_are_folded_and_the_results_are_not():
+def test_the_hint_the_program_and_the_replay_are_folded_and_the_results_are_not():
     found = Structure(card(FAILED))
     assert "def p(): ..." in found.folded and 'check("a.check"' in found.folded
-    assert not re.search("yours|torch's|hint|differs", found.folded) and "yours" in found.text
+    assert found.folded.startswith("hint")
+    assert not re.search("yours|torch's|differs", found.folded) and "yours" in found.text
 
 
 def test_the_bar_has_the_part_of_the_cases_that_agree():
@@ -173,7 +174,8 @@ def test_two_short_results_are_one_above_the_other_and_what_differs_is_not_said_
     short = failed(
         mine="(0, 1)", theirs="(1, 1)", message="[0]: yours 0, torch's 1", mine_marks=[[1, 2]], theirs_marks=[[1, 2]]
     )
-    assert words(short)[2:] == ["case", "n = 1", "yours", "(", "0", ", 1)", "torch's", "(", "1", ", 1)", "hint", "h"]
+    assert words(short)[2:] == ["case", "n = 1", "yours", "(", "0", ", 1)", "torch's", "(", "1", ", 1)"]
+    assert "<summary>hint</summary>" in card(short)
     assert card(short).count("flex:0 0 72px") == 2 and "flex:1 1 240px" not in card(short)
     assert "differs" in str(short)  # which has no tints
 
