@@ -87,14 +87,14 @@ def ends_of_parts(cells):
             yield cells[start].source.partition("\n")[0], cells[end - 1].source
 
 
-def wrong_pointers(phase, text):
+def wrong_pointers(place, text):
     """The exercises that a reading names after `lab NNx` and that lab NNx does not have, and those that a line `**In the lab:**`
-    names without a number and that are in no lab of the phase."""
+    names without a number and that are not in the lab of its part, or in a lab of the phase."""
     for lab, rest in POINTER.findall(text):
         yield from ((lab, name) for name in named_in(rest) if not EXERCISES.get(name, lab).startswith(lab))
     for line in re.findall(r"^\*\*In the lab:\*\* .+$", text, re.MULTILINE):
         if not POINTER.search(line):
-            yield from ((phase, name) for name in named_in(line) if not EXERCISES.get(name, phase).startswith(phase))
+            yield from ((place, name) for name in named_in(line) if not EXERCISES.get(name, place).startswith(place))
 
 
 def named_in(text):
@@ -132,8 +132,9 @@ def problems(cells):
         if unknown := set(named) - EXERCISES.keys():
             yield f"unknown exercises {sorted(unknown)}: {heading}"
     text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
-    for lab, name in wrong_pointers(re.match(r"# Reading (\d\d)", text)[1], text):
-        yield f"lab {lab} does not have {name}: it is in lab {EXERCISES[name]}"
+    for place, part in re.findall(r"^# (?:Reading|Part) (\w+)(.+?)(?=^# Part |\Z)", text, re.MULTILINE | re.DOTALL):
+        for lab, name in wrong_pointers(place, part):
+            yield f"lab {lab} does not have {name}: it is in lab {EXERCISES[name]}"
     for caption in re.findall(r"^\*Figure .+$", text, re.MULTILINE):
         if word := re.search(r"\b(black|white|dark|darker|light|lighter)\b", caption, re.IGNORECASE):
             yield f"a caption that is wrong in dark mode, {word[0]}: {caption[:60]}"
@@ -158,11 +159,12 @@ def test_in_a_reading_the_idea_comes_first_and_the_reader_acts(path):
         ("In lab 04b, `derivatives.mm_backward_mat1` is such a formula.", [("04b", "derivatives.mm_backward_mat1")]),
         ("In lab 04c, `derivatives.mm_backward_mat1` is one. In `strided.permute`", []),
         ("In lab 04 `derivatives.mm_backward_mat1`, in lab 01a `engine.sum_to`", [("01a", "engine.sum_to")]),
-        ("**In the lab:** `engine.sum_to` and `strided.permute`.", [("04", "strided.permute")]),
+        ("**In the lab:** `engine.sum_to` and `strided.permute`.", [("04b", "strided.permute")]),
+        ("**In the lab:** `derivatives.mm_backward_mat1`.", [("04b", "derivatives.mm_backward_mat1")]),
     ],
 )
 def test_a_pointer_to_a_lab_without_the_exercise_is_found(text, wrong):
-    assert [*wrong_pointers("04", text)] == wrong
+    assert [*wrong_pointers("04b", text)] == wrong
 
 
 if __name__ == "__main__":

@@ -364,7 +364,7 @@ def _here(about: dict, page: Page, config: MkDocsConfig, mark: re.Match) -> str:
     about.setdefault("labs", {})[mark[1]] = of_lab | {"number": number_of(mark[1]), "notebook": notebook}
     about |= {"gpt": True} if mark[1][:2] == MINIGPT else {}
     blocks = "\n\n".join(code(cell) for cell in nb.cells if cell.id in told)
-    said = words("Do it here: {}").format(f"<code>{mark[2].rpartition('.')[2]}</code>")
+    said = words("Do it here: {0}, of lab {1}").format(f"<code>{mark[2].rpartition('.')[2]}</code>", number_of(mark[1]))
     return f'<details class="here" markdown="1"><summary>{said}</summary>\n\n{blocks}\n\n</details>'
 
 
