@@ -155,11 +155,11 @@
     const given = { text: asked(), temperature: heat.valueAsNumber, seed: Math.floor(Math.random() * 2 ** 31) };
     say(words("reading the text"), LOADED.length);
     const source =
-      "from IPython.display import display\nfrom rushlight.course.talk import Conversation, beginning, unknown\n" +
+      "from IPython.display import display\nfrom rushlight.course.talk import Conversation, beginning, right_form, unknown\n" +
       "known = beginning(given['text'])\nwhy = {'word': ''} if known else unknown(given['text'])\n" +
       "reads = known or given['text'].startswith('(')\n" +
       "if reads: talk = Conversation(**given | {'text': known or given['text']})\n" +
-      "display({'application/json': talk.begin() | {'known': known, 'word': why['word']} if reads else {'why': why}}, raw=True)";
+      "display({'application/json': talk.begin() | {'known': known, 'word': why['word'], 'form': right_form(known)} if reads else {'why': why}}, raw=True)";
     state.live = false;
     const begun = await python.run(source, given).catch((error) => {
       if (python.worker) clear(); // the sentence is at fault
@@ -184,7 +184,9 @@
 
   // How it ended, or why it does not go on.
   function report() {
-    const { length } = state.steps, { known, word } = state.begun;
+    const { length } = state.steps, { known, word, form } = state.begun;
+    const wrote = written(state.steps.map(({ token }) => token)).split(/[^\p{L}]+/u).includes(form);
+    const judged = !form || !last()?.ended ? "" : wrote ? words("“{}” is the right form.", form) : words("The model is wrong: the right form is “{}”.", form);
     const amiss = word ? words("The model does not know “{}” in such a sentence, so what follows is arbitrary.", word) : `${words("This is no sentence that the model knows, so what follows is arbitrary.")} ${can()}`;
     const [, he, she] = [["he", "she"], ["él", "ella"]].map(([he, she]) => [has(state.asked, he) && has(known, she), he, she]).find(([is]) => is) ?? [];
     const same = he ? ` ${words("It reads “{0}” as “{1}”, which has the same forms.", he, she)}` : "";
@@ -193,7 +195,7 @@
     const speed = length ? ` ${words("{} ms a token.", Math.round(seconds * 1000))}` : "";
     const how = { end: words("The model ended the text."), full: words("The model has no further position.") }[last()?.ended];
     const unknown = state.begun.unknown.length ? ` ${words("The model reads {} as bytes.", state.begun.unknown.join(" "))}` : "";
-    say(`${(how ?? (length === 1 ? words("1 token.") : words("{} tokens.", length))) + speed + unknown} ${read}`.trim());
+    say(`${judged} ${(how ?? (length === 1 ? words("1 token.") : words("{} tokens.", length))) + speed + unknown} ${read}`.trim());
   }
 
   function stop() {

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, partial
-from itertools import pairwise
+from itertools import pairwise, product
 from types import CodeType, FrameType, FunctionType, SimpleNamespace
 from typing import Any
 
@@ -215,7 +215,10 @@ def _line(function: FunctionType, number: int) -> dict[str, Any]:
 # A text as the model knows it ----------------------------------------------------------------------------------------
 
 _ALSO = {"he": 2, "it": 2, "él": 2, "usted": 2, "nosotras": 3, "vosotras": 4, "ellos": 5, "ustedes": 5}
-_HELPERS = {"will": "future", "did": "past", **dict.fromkeys(("am", "is", "are"), "progressive")}
+_HELPERS = {"will": "future", **dict.fromkeys(("did", "was", "were"), "past")}
+_HELPERS |= dict.fromkeys(("am", "is", "are"), "progressive")
+_SHORT = ("won't", "will not"), ("n't", " not"), ("'ll", " will")
+_GOING = {"en": r"\b(?:am|m|is|s|are|re) (?:not )?going to (\w+)", "es": r"\bv(?:oy|as|a|amos|ais|an) a (\w+)"}
 _SMALL = "the of to in with on for about at from not yes do does el la los las lo de a al del en con no sí"
 _SMALL += " there allí him her it them"
 _INFLECTED = {"en": r"(ed|ing|[^s]s)$", "es": r"([aei]r|[aeóé]|[aei]n|mos)$"}
@@ -225,8 +228,8 @@ def beginning(text: str) -> str:
     """Return the text as the beginning of a sentence that the model knows: a verb in parentheses, when, and who.
 
     It is the text itself if all its words are of such sentences, but with a person that the model knows. Otherwise the verb, its
-    tense and its person are looked for. A verb that the model has not read has to be an infinitive, after who or `will`, or
-    in Spanish with -ar, -er or -ir.
+    tense and its person are looked for. A Spanish form says its person itself. A verb that the model has not read has to be an
+    infinitive, after who or `will`, or in Spanish with -ar, -er or -ir.
     Returns "" if the text has no such verb.
 
     >>> beginning("She walked to the city")
@@ -235,9 +238,9 @@ def beginning(text: str) -> str:
     '(comer) mañana nosotros'
     """
     said = re.fullmatch(r"\((\w+)\) (.+)", text)
-    words = re.findall(r"\w+", text.lower())
+    words = _words(text)
     if said:
-        own = {code for code in PRONOUNS if said[1] in {verb for verb, _ in _forms(code).values()}} or {*PRONOUNS}
+        own = {code for code in PRONOUNS if said[1] in {verb for verb, *_ in _forms(code).values()}} or {*PRONOUNS}
         spoken = [{code for code in PRONOUNS if word in _markers(code)} for word in words[1:]]
         mixed = not own.intersection(*filter(None, spoken))  # such as a verb of one language and a person of another
         return _with_known_person(text, words) if not mixed and not _new(text) else ""
@@ -245,6 +248,26 @@ def beginning(text: str) -> str:
         if found := _sentence(language, words):
             return found
     return ""
+
+
+def right_form(beginning: str) -> str:
+    """Return the form that comes next in a sentence that begins so, if its verb is one of the corpus. Otherwise "".
+
+    >>> right_form("(go) yesterday they")
+    'went'
+    """
+    infinitive = beginning[1:].partition(")")[0]
+    for language in PRONOUNS:
+        for verb in (verb for verb in corpus.VERBS if verb.infinitive(language) == infinitive):
+            for tense, person in product(TENSES[language], range(6)):
+                if _beginning(language, infinitive, tense, person) == beginning:
+                    return verb.form(language, tense, person)
+    return ""
+
+
+def _beginning(language: str, verb: str, tense: str, person: int) -> str:
+    auxiliary = {"future": " will", "progressive": f" {BE[person]}"}.get(tense, "") if language == "en" else ""
+    return f"({verb}) {TIMES[language][tense]} {PRONOUNS[language][person]}{auxiliary}"
 
 
 def unknown(text: str) -> dict[str, str]:
@@ -255,7 +278,7 @@ def unknown(text: str) -> dict[str, str]:
     >>> unknown("she wlaked home")
     {'word': 'wlaked', 'nearest': 'walked'}
     """
-    new, words = _new(text), re.findall(r"\w+", text.lower())
+    new, words = _new(text), _words(text)
     language = max(PRONOUNS, key=lambda code: sum(word in _markers(code) or word in _forms(code) for word in words))
     verbal = [word for before, word in pairwise(words) if word in new and before in _subjects()]
     inflected = [word for word in new if re.search(_INFLECTED[language], word)]
@@ -264,9 +287,17 @@ def unknown(text: str) -> dict[str, str]:
     return {"word": word, "nearest": next(iter(nearest), "")}
 
 
+def _words(text: str) -> list[str]:
+    """The words of a text, those of "won't" and "I'll" in full."""
+    text = text.lower().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
+    for short, full in _SHORT:
+        text = text.replace(short, full)
+    return re.findall(r"\w+", text)
+
+
 def _new(text: str) -> list[str]:
     """The words of a text that are in no sentence of the corpus. A verb in parentheses is one, and beside it no other verb is."""
-    words = re.findall(r"\w+", text.lower())
+    words = _words(text)
     if text.startswith("(") and words:
         stem = words[0][: max(2, len(words[0]) - 2)]
         return [word for word in words[1:] if word not in _vocabulary() and not word.startswith(stem)]
@@ -304,7 +335,10 @@ def _sentence(language: str, words: list[str]) -> str:
     time = next((tense for tense, time in TIMES[language].items() if f" {time} " in line), "")
     helper = next((_HELPERS[word] for word in words if word in _HELPERS), "") if language == "en" else ""
     forms = _forms(language)
-    verb, tense = next((forms[word] for word in words if word in forms), ("", ""))
+    verb, tense, spoken = next((forms[word] for word in words if word in forms), ("", "", ()))
+    going = re.search(_GOING[language], line)
+    if going and forms.get(going[1], ("", "past"))[1] == "":  # an infinitive
+        verb, tense, helper = going[1], "future", ""
     if not verb and (time or helper in ("future", "past")):
         verb = next(filter(partial(_is_infinitive, language), pairwise(["", *words])), ("", ""))[
             1
@@ -313,8 +347,9 @@ def _sentence(language: str, words: list[str]) -> str:
         return ""
     tense = time or helper or tense or "present"
     who = persons.get(person, 2)
-    auxiliary = {"future": " will", "progressive": f" {BE[who]}"}.get(tense, "") if language == "en" else ""
-    return f"({verb}) {TIMES[language][tense]} {PRONOUNS[language][who]}{auxiliary}"
+    if language == "es" and spoken and who not in spoken:
+        who = spoken[0]
+    return _beginning(language, verb, tense, who)
 
 
 def _is_infinitive(language: str, pair: tuple[str, str]) -> bool:
@@ -354,13 +389,16 @@ def _vocabulary() -> set[str]:
 
 
 @cache
-def _forms(language: str) -> dict[str, tuple[str, str]]:
-    """For a form of a verb that the model has read, the verb and the tense. Of equal forms, the infinitive and the present win."""
-    forms: dict[str, tuple[str, str]] = {}
+def _forms(language: str) -> dict[str, tuple[str, str, tuple[int, ...]]]:
+    """For a form of a verb of the corpus, the verb, the tense and the persons. Of equal forms, the infinitive and the present
+    win."""
+    forms: dict[str, tuple[str, str, tuple[int, ...]]] = {}
     for verb in corpus.VERBS:
-        forms[verb.infinitive(language)] = verb.infinitive(language), ""
+        forms[verb.infinitive(language)] = verb.infinitive(language), "", ()
     for verb in corpus.VERBS:
         for tense in TENSES[language]:
-            for person in range(6):
-                forms.setdefault(verb.form(language, tense, person), (verb.infinitive(language), tense))
+            conjugated = [verb.form(language, tense, person) for person in range(6)]
+            for form in conjugated:
+                persons = tuple(person for person in range(6) if conjugated[person] == form)
+                forms.setdefault(form, (verb.infinitive(language), tense, persons))
     return forms

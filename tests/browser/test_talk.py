@@ -87,8 +87,10 @@ def test_verb_tense_and_person_are_chosen_and_home_names_the_pieces_that_take_pa
         assert box["y"] + box["height"] < height
     passed = json.dumps({"answers": {}, "passed": {"course.sampling.append": APPEND}})
     talk.evaluate("(passed) => localStorage.setItem('rushlight/12c_training', passed)", passed)
-    talk.goto(f"{below}index.html")
-    assert talk.locator("[data-pieces]").inner_text() == "The model there runs on pieces of your own: append."
+    for page in "index", "talk":
+        talk.goto(f"{below}{page}.html")
+        said = "The model in your browser runs on pieces of your own: append."
+        assert talk.locator("[data-pieces]").inner_text() == said
     talk.evaluate("localStorage.clear()")
 
 

@@ -10,7 +10,7 @@ import rushlight as rl
 from autograder.engine.exercise import fill, unplug
 from rushlight.course import attention, sampling, trained
 from rushlight.course.gpt import gpt
-from rushlight.course.talk import Conversation, beginning, loaded, unknown
+from rushlight.course.talk import Conversation, beginning, loaded, right_form, unknown
 
 
 def steps_of(talk):
@@ -126,6 +126,13 @@ def test_lines_are_those_that_ran_and_a_piece_of_a_student_has_its_own():
         ("What is torch?", ""),
         ("hello how are you", ""),
         ("I opened it yesterday", "(open) yesterday I"),
+        ("We won’t walk", "(walk) tomorrow we will"),
+        ("she was walking", "(walk) yesterday she"),
+        ("they're going to walk", "(walk) tomorrow they will"),
+        ("I'm going to the city", "(go) now I am"),
+        ("vamos a abrir la puerta", "(abrir) mañana nosotros"),
+        ("comí con ella", "(comer) ayer yo"),
+        ("él caminó", "(caminar) ayer ella"),
         ("tomorrow the mailman will skateboard", "(skateboard) tomorrow she will"),
         ("yesterday he blogged", ""),
         ("she tweets every day", ""),
@@ -145,6 +152,21 @@ def test_lines_are_those_that_ran_and_a_piece_of_a_student_has_its_own():
 )
 def test_a_text_in_own_words_is_read_as_a_sentence_that_the_model_knows(text, read):
     assert beginning(text) == read
+
+
+@in_one_test
+@pytest.mark.parametrize(
+    ("begins", "form"),
+    [
+        ("(go) yesterday they", "went"),
+        ("(caminar) mañana ellas", "caminarán"),
+        ("(open) now they are", "opening"),
+        ("(wug) yesterday I", ""),
+        ("(walk) the dog", ""),
+    ],
+)
+def test_the_right_form_is_known_of_a_verb_of_the_corpus(begins, form):
+    assert right_form(begins) == form
 
 
 @pytest.mark.parametrize(
