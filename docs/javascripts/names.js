@@ -39,8 +39,10 @@
     });
     const named = entries.filter(({ name }) => name);
     const having = (part) => named.filter(({ name }) => fit(name, part) < Infinity);
+    const ofModule = (part) => document.querySelector("article h1 code").textContent.split(".").some((each) => fit(each, part) < 3);
     return () => {
-      const each = wanted().map(typed).map(({ whole, last }) => (having(whole).length ? having(whole) : having(last)));
+      const words = wanted().map(typed).filter(({ whole }, _, { length }) => length === 1 || having(whole).length || !ofModule(whole));
+      const each = words.map(({ whole, last }) => (having(whole).length ? having(whole) : having(last)));
       const fits = new Set(named.filter((entry) => each.every((found) => found.includes(entry))));
       const heading = new Set([...fits].map(({ above }) => above));
       for (const entry of entries)
@@ -49,7 +51,7 @@
     };
   }
 
-  // The modules of the overview that have what is typed, in a name, in their own or in their title, each with its names that have it: first those whose name is what is typed,
+  // The modules of the overview that have what is typed, in any order, in a name, in their own or in their title, each with its names that have it: first those whose name is what is typed,
   // then those whose name begins so, then the others. A module with names of several kinds comes several times.
   function ofAll() {
     const modules = [...document.querySelectorAll("article dt")].map((term) => {
@@ -95,7 +97,10 @@
     return () => {
       const joined = typed(wanted().join("_")), words = joined.last && found(joined).size ? [joined] : wanted().map(typed), each = words.map(found);
       const rows = modules.map(({ names, module, ...row }) => {
-        const fits = names.filter((name) => each.every((at) => at.has(name))).map((name) => [Math.max(...each.map((at) => at.get(name))), name]);
+        // Each of several words is in the name, or in what stands before it. One at least is in the name.
+        const before = ({ within }, i) => words[1] && within.slice(0, -1).some((part) => fit(part, words[i].whole) < 3);
+        const both = names.filter((name) => each.some((at) => at.has(name)) && each.every((at, i) => at.has(name) || before(name, i)));
+        const fits = both.map((name) => [Math.max(...each.map((at) => at.get(name) ?? 4)), name]);
         fits.sort(([one], [other]) => one - other);
         const itself = Math.max(...words.map(({ whole }) => (module.endsWith(`.${whole}`) ? 0 : Math.min(fit(module, whole), titled(row.said.textContent, whole))))) + (INNER.test(module) ? 1.5 : 0);
         const kinds = [[0, 2], [2, 3], [3, Infinity]].map(([from, to]) => fits.filter(([value]) => from <= value && value < to)).filter((kind) => kind.length);

@@ -155,6 +155,9 @@ def test_every_name_has_a_sentence_and_what_programs_call_the_place_in_pytorch(a
     }
     assert [name for name, sentence in said.items() if not sentence.partition("Source:")[0].strip()] == []
     assert api.kernel_sentence(["exp.out"]).startswith("Computes `exp(Tensor self) -> Tensor`. `exp`")
+    made = {"aten.native.padding.reflection_pad1d": ["reflection_pad1d.out"]}
+    padding = api.module_page(found["aten.native.padding"], found, {}, made)
+    assert "Made by `_gathered`: The kernels" in padding and "[`aten/src/ATen/native/cpu/PaddingKernel.cpp`]" in padding
     reducer = pages["distributed.ddp"].partition("`Reducer` {")[2].partition("##")[0]
     assert "[`torch/csrc/distributed/c10d/reducer.cpp`]" in reducer
     assert "[`torch/nn/functional.py`]" in pages["nn.functional"].partition("`max_pool2d` {")[2].partition("##")[0]

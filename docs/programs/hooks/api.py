@@ -219,6 +219,14 @@ class Module:
             )
         }
 
+    def made_by(self, node: DEFINITION) -> str:
+        """Which of the module's own functions returns what a statement assigns. What a private one says is said here, because it
+        has no entry."""
+        name = getattr(getattr(getattr(node, "value", None), "func", None), "id", "")
+        maker = next((each for each in self.tree.body if isinstance(each, ast.FunctionDef) and each.name == name), None)
+        said = maker and ast.get_docstring(maker)
+        return "" if not said else f"Made by `{name}`: {said}" if name.startswith("_") else f"Made by `{name}`."
+
     def sections(self, kernels: Collection[str]) -> list[tuple[str, dict[str, DEFINITION]]]:
         """The definitions below each heading, which is the line below a rule; the first of all have none."""
         headings = HEADING.finditer(self.source)
@@ -512,7 +520,9 @@ def module_page(
             if operators:
                 links = [f"[`{operator}`]({up}api/operators.md#{anchor(operator)})" for operator in operators]
                 notes.append(f"A kernel of {_series(links)}.")
-            said = _says(definitions[name], name) or (kernel_sentence(operators) if operators else "")
+            said = _says(definitions[name], name)
+            if operators and not said:
+                said = f"{kernel_sentence(operators)} {module.made_by(definitions[name])}"
             if home(name) == full and name in overloads():
                 links = [f"[`{operator}`]({up}api/operators.md#{anchor(operator)})" for operator in overloads()[name]]
                 notes.append(f"The operator: {_series(links)}.")

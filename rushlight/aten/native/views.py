@@ -81,10 +81,16 @@ def planned(kernel: Callable, operators: tuple[str, ...] = (), key_of: Callable[
     return view
 
 
-view, expand = planned(strided.view), planned(strided.expand)
-"""The kernels of the operators of the same names, which keep a plan for each geometry: see `planned`."""
-transpose, _reshape = planned(strided.transpose), planned(strided.reshape)
-"""The kernel of `transpose.int`, which keeps a plan for each geometry: see `planned`."""
+view = planned(strided.view)
+"""The same elements with other sizes, without a copy: `strided.view` with a plan for each geometry (see `planned`).
+Source: `aten/src/ATen/native/TensorShape.cpp`, `view`."""
+expand = planned(strided.expand)
+"""Dimensions of size 1 with other sizes, by a stride of 0: `strided.expand` with a plan for each geometry (see `planned`).
+Source: `aten/src/ATen/native/TensorShape.cpp`, `expand`."""
+transpose = planned(strided.transpose)
+"""Two dimensions exchanged, with their strides: `strided.transpose` with a plan for each geometry (see `planned`).
+Source: `aten/src/ATen/native/TensorShape.cpp`, `transpose`."""
+_reshape = planned(strided.reshape)
 planned(strided.permute)
 planned(strided.unsqueeze)
 
@@ -94,8 +100,8 @@ def _key_of_slice(self: Tensor, dim: int = 0, start: int | None = None, end: int
 
 
 slice_ = planned(strided.slice, key_of=_key_of_slice)
-"""The kernel of `slice.Tensor`, which keeps a plan for each geometry. numpy makes the array of the view from a
-slice."""
+"""Every `step`-th index of a dimension, from `start` up to `end`: `strided.slice` with a plan for each geometry (see `planned`).
+numpy makes the array of the view from a slice. Source: `aten/src/ATen/native/TensorShape.cpp`, `slice`."""
 
 
 def is_watched(self: Tensor) -> bool:
