@@ -44,7 +44,9 @@ NO_WORDS = re.compile(r"`[^`]*`|\$[^$]+\$|<[^>]*>|\]\([^)]*\)|https?://\S+|\{[^}
 DIRECTIVE = re.compile(r"(?:type|noqa|pragma|fmt|mypy|ruff|pylint|doctest)\b ?[:(]|noqa|YOUR CODE HERE|[★☆!%]")
 TEXT = re.compile(r"(<text\b([^>]*)>)([^<]+)(?=</text>)")  # of a drawing
 VALUE = re.compile(r"\([\d, ]*\)|\[[\d, ]*\]|(?<![\w.])\d+(?:[.,]\d+)*")  # in a label
-LABEL = re.compile(r"[A-Za-z,:][^_()\[\]=<>]*[a-z][^_()\[\]=<>]*")  # apart from its values
+LABEL = re.compile(  # apart from its values. After two words there may be a name of code
+    r"[A-Za-z,:][^_()\[\]=<>]*[a-z][^_()\[\]=<>]*|[a-z]+[,:]? [a-z]+[,:]? [\w,:'=. ]+"
+)
 PROSE = re.compile(r"[A-Za-z][A-Za-z,:']* [A-Za-z,:'+? ]+")  # the same, in the letters of code
 NAMED_COLUMN = re.compile(r"(?<![\w.:/])[a-z]{2,}(?![\w.:/]*[\w/])")  # a heading of a table with a word in it
 TOLD = re.compile(rf"[a-z]{{4,}}|(?=.*\b[a-z]{{2,}}\b){PROSE.pattern}")  # another cell that has words alone

@@ -356,7 +356,7 @@ def everything(language):
 
 def test_the_labels_of_a_drawing_are_translated_around_their_values_and_names_and_code_stay():
     style = "#p .c1{font-family: 'DejaVu Sans Mono', monospace}"
-    labels = ["time in ms", "relu", "12 rows of (3, 4)", "a view in int8"]
+    labels = ["time in ms", "relu", "12 rows of (3, 4)", "a view in int8", "or resize out=", "out="]
     labels += [f'class="c1">{label}' for label in ("relu", "a kernel", "step 2", "buf0", "x.t()")] + ["x < y, or not"]
     texts = "".join(f"<text {label if 'class' in label else '>' + label}</text>" for label in labels)
     said = translation.drawing(
@@ -364,7 +364,7 @@ def test_the_labels_of_a_drawing_are_translated_around_their_values_and_names_an
         lambda text, kind: None if text == "relu" else text.upper(),
     )
     assert re.findall(r">([^<>]+)</text>", said) == [
-        *("TIME IN MS", "relu", "12 ROWS OF (3, 4)", "A VIEW IN INT8"),
+        *("TIME IN MS", "relu", "12 ROWS OF (3, 4)", "A VIEW IN INT8", "OR RESIZE OUT=", "out="),
         *("relu", "A KERNEL", "STEP 2", "buf0", "x.t()", "x &lt; y, or not"),
     ]
 
