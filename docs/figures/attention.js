@@ -88,14 +88,14 @@
 
   function say(state, data) {
     const { size, causal, block, at } = state, { used, done, before, factor } = known(state, data), { mine, most } = moved(state, data), count = across(state, data);
-    if (at === 0) return words("{0} instances, one for each block of {1} queries. This is instance {2}.", count, size, block);
+    if (at === 0) return words("{0} instances, one for each block of {1} queries. This is instance {2}, counted from 0.", count, size, block);
     if (at === 1) return words("The instance loads its {0} queries, and keeps them in registers.", size);
     if (done) {
       const skips = count - needed(state, data), saved = skips ? ` ${words("Blocks of keys that it never loads: {0}.", skips)}` : "";
       return words("The sums are divided and stored once. Three kernels move {0} times as many bytes for these queries.", digits(most / mine)) + saved;
     }
     const masked = causal && used === block + 1 ? ` ${words("In this block, keys after a query are masked.")}` : "";
-    if (!before) return words("The first block of keys and values is loaded. Its largest score is the maximum so far.") + masked;
+    if (!before) return words("Block 0 of keys and values is loaded. Its largest score is the maximum so far.") + masked;
     const same = words("Block {0} of keys and values is loaded. The maximum of this query stays, so nothing is scaled.", used - 1);
     return (factor > 0.999 ? same : words("Block {0} of keys and values has a larger score. So the sum, and the weighted sum of values, are multiplied by {1} before the block is added.", used - 1, factor.toFixed(2))) + masked;
   }

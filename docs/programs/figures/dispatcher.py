@@ -86,7 +86,7 @@ def table(op: str) -> dict[str, list[str]]:
 
 
 def computes(op: str, key: str) -> bool:
-    """Whether a kernel is a backend's. What it calls is not shown."""
+    """Whether a kernel is a backend's. What it calls is no step, and is named in a sentence."""
     return key in BACKENDS.values() and table(op)[key][0] != "math kernel"
 
 
@@ -146,7 +146,7 @@ def key_name(key: Any, key_set: Any) -> str | None:
 
 
 class Trace:
-    """The steps of a call in torch. Below the kernel of a backend nothing is recorded."""
+    """The steps of a call in torch. What the kernel of a backend calls is no step."""
 
     def __init__(self) -> None:
         self.steps: list[dict] = []
@@ -176,8 +176,11 @@ class Trace:
         name = op._schema.name + (f".{op._schema.overload_name}" if op._schema.overload_name else "")
         kernel = registered(name, key)
         if self.computing or (self.steps and not self.running):  # a binding may wrap the result by another call
+            if self.computing:
+                self.running[-1]["inside"][short(name)] = None
             return op._op_dk(kernel, *args, **kwargs)
         step = {"op": name, "key": key, "depth": len(self.running), "args": args, "kwargs": kwargs, "calls": []}
+        step["inside"] = {}  # the names of the calls below the kernel of a backend, in order
         parent = self.running[-1] if self.running else None
         step["how"] = (
             "redispatch" if parent and parent["op"] == name and parent["key"].startswith(REDISPATCH) else "call"
@@ -329,12 +332,18 @@ def explained(step: dict) -> str:
         return phrase("This kernel reads the argument device, adds the key of its backend, and redispatches.")
     if key == "Meta":
         what = phrase(f"The kernel of {op} for Meta computes sizes, strides and dtype.")
-        return f"{what} {phrase('It has no memory and computes no number.')}"
-    if op == "t":
-        return phrase("The kernel of t for CPU makes the view: the call has reached its backend.")
-    if op == "empty":
-        return phrase("The kernel of empty for CPU allocates the memory: the call has reached its backend.")
-    return phrase(f"The kernel of {op} for CPU computes the numbers: the call has reached its backend.")
+        what = f"{what} {phrase('It has no memory and computes no number.')}"
+    elif op == "t":
+        what = phrase("The kernel of t for CPU makes the view: the call has reached its backend.")
+    elif op == "empty":
+        what = phrase("The kernel of empty for CPU allocates the memory: the call has reached its backend.")
+    else:
+        what = phrase(f"The kernel of {op} for CPU computes the numbers: the call has reached its backend.")
+    if key == "Meta" and step["inside"]:
+        return f"{what} {phrase('The calls below it are not listed.')}"
+    if inside := ", ".join(step["inside"]):
+        return f"{what} {phrase(f'The calls below it are not listed: {inside}.')}"
+    return what
 
 
 def data() -> dict:
