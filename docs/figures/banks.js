@@ -40,11 +40,11 @@
         return moved(`lane ${lane}`, ...box(lane), { onclick: pick, onpointerenter: (event) => { if (event.movementX || event.movementY) pick(); } },
           rect(0, 0, step - 2, 22, lane === state.lane ? "two" : "one", { rx: 3 }), small("number", step / 2 - 1, 15, "middle", lane));
       }),
-      small("address", ...told, "code two end", words("lane {0}: element {1}, bank {2}, wavefront {3}", state.lane, `${narrow ? "" : `${state.offset} + ${state.lane}·${state.stride} = `}${element(state, state.lane)}`, chosen.bank, chosen.wavefront + 1)),
+      small("address", ...told, "code two end", words("lane {0}: element {1}, bank {2}, wavefront {3}", state.lane, `${narrow ? "" : `${state.offset} + ${state.lane}·${state.stride} = `}${element(state, state.lane)}`, chosen.bank, chosen.wavefront)),
       small("banks", left - 6, top - 8, "quiet end", words("bank")),
       ...upTo(BANKS - 1).map((bank) => rect(left + bank * width, top, width - 1, HIGH, "ground", { key: `bank ${bank}` })),
       ...upTo(BANKS - 1).filter((bank) => !narrow || bank % 4 === 0).map((bank) => small(`number ${bank}`, left + bank * width + width / 2, top - 8, "quiet middle", bank)),
-      ...upTo(count - 1).filter((row) => (row + 1) % every === 0 || !row).map((row) => small(`wavefront ${row}`, left - 6, top + row * high + high / 2 + 4, "quiet end", row + 1)),
+      ...upTo(count - 1).filter((row) => row % every === 0).map((row) => small(`wavefront ${row}`, left - 6, top + row * high + high / 2 + 4, "quiet end", row)),
       ...LANES.map((lane) => {
         const sharing = all.filter((other) => same(other, all[lane])).length, text = sharing === 32 ? words("all") : sharing > 1 ? `×${sharing}` : lane;
         const seen = all.findLastIndex((other) => same(other, all[lane])) === lane && high >= 12 && across >= 16;

@@ -793,7 +793,7 @@ def test_banks_says_what_conflicts_and_follows_a_lane(page, opened):
     assert "one bank" in said.inner_text()
     page.locator(".moving svg g").get_by_text("31", exact=True).first.click()
     page.locator(".moving svg").get_by_text(
-        "lane 31: element 0 + 31·32 = 992, bank 0, wavefront 32", exact=True
+        "lane 31: element 0 + 31·32 = 992, bank 0, wavefront 31", exact=True
     ).wait_for()
     slid(page, "stride", 0)
     assert "All lanes read one element" in said.inner_text() and served(page)[0] == 1

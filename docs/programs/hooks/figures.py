@@ -93,16 +93,23 @@ def title(name: str) -> str:
     return say(f"docs/figures/{name}")(_english(name), "heading") or _english(name)
 
 
+def beginning(name: str) -> str:
+    """Return the first two sentences of the figure's own page, which explain its terms."""
+    above = (FIGURES / f"{name}.md").read_text(encoding="utf-8").split("\n\n")[1]
+    return " ".join(re.split(r"(?<=[.]) ", translation.markdown(above, say(f"docs/figures/{name}")))[:2])
+
+
 def _english(name: str) -> str:
     return (FIGURES / f"{name}.md").read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
 
 
 def _still(name: str, alt: str, phone: str, section: str) -> str:
-    """The pictures of a figure at the top of a reading, for a desk and for a phone, and the way to its section."""
+    """What a figure at the top of a reading is about, its pictures for a desk and for a phone, and the way to its section."""
     drawing, width = _drawing(name, alt)
     pictures = f'{drawing}<img src="{phone}" alt="{html.escape(alt)}" loading="lazy">'
     said = words("{figure}, a figure of this chapter that you can move.").format(figure=f"[{title(name)}]({section})")
     return (
+        f"{beginning(name)}\n\n"
         f'<figure class="moving still" style="--wide: {width:.1f}rem">{pictures}</figure>\n\n*{said}*\n{{: .caption }}'
     )
 
