@@ -356,6 +356,8 @@ def copy_lab(lab: Lab, language: str, path: Path) -> None:
     shutil.copytree(lab.todays_path.parent, path.parent, dirs_exist_ok=True)
     phase = next(name for name in phases() if name[:2] == lab.phase)
     nb = edition(lab, nbformat.read(lab.todays_path, as_version=4), language)
+    for cell in nb.cells:
+        cell.source = cell.source.replace(f"](../../phases/{phase}/reading.ipynb", "](reading.ipynb")
     own = reading(phase, language)
     for cell in own.cells:
         if cell.cell_type == "markdown":

@@ -61,12 +61,21 @@ def lab(lab: str | None, more: tuple[str, ...], no_open: bool, way: str | None, 
         raise click.UsageError("name a lab or a path, not both.")
     wanted = _next_of(way, no_sandbox) if way else Course().find_released(lab or _usual_lab())
     copy = wanted.work_path
+    if language:
+        from ..translation import copy_lab, expect
+
+        expect(language)
     if copy.exists():
         said = speak("your copy is {path}", path=short(copy))
+        if language and language != (_spoken_in(copy) or ENGLISH):
+            with speaking(language):
+                said = speak(
+                    "your copy {path} is in another language, and stays as it is."
+                    " To begin again in this one, rename {folder} first",
+                    path=short(copy), folder=short(copy.parent),
+                )  # fmt: skip
     else:
         if language:
-            from ..translation import copy_lab
-
             copy_lab(wanted, language, copy)
         else:
             shutil.copytree(wanted.todays_path.parent, copy.parent, dirs_exist_ok=True)

@@ -147,6 +147,17 @@ def test_options_of_jupyterlab_need_no_lab_before_them(monkeypatch, root):
     assert parsed == [("01a_views", ("--port", "1")), ("02a_keys", ("--debug",)), ("01b_reshape", ())]
 
 
+def test_a_copy_in_another_language_is_opened_as_it_is_and_the_way_to_a_new_one_is_said(monkeypatch, root):
+    monkeypatch.setattr(course, "WORK", root / "labs")  # in English
+    monkeypatch.setattr(students, "_open", lambda copy, said, more: said)
+    before = (root / "labs/01a_views/01a_views.ipynb").read_bytes()
+    said = cli.app.main(["lab", "01a", "--lang", "es"], standalone_mode=False)
+    assert "está en otro idioma" in said and "cambia antes el nombre de labs/01a_views" in said
+    assert (root / "labs/01a_views/01a_views.ipynb").read_bytes() == before
+    with pytest.raises(LookupError, match="not in 'xx'"):
+        cli.app.main(["lab", "01a", "--lang", "xx"], standalone_mode=False)
+
+
 @pytest.mark.parametrize(
     ("more", "quiet"), [(("--port", "1"), True), (("--log-level=INFO",), False), (("--debug",), False)]
 )
