@@ -244,6 +244,27 @@ def test_a_card_keeps_its_styles_and_can_be_read_in_a_notebook_that_is_not_trust
 
 
 @pytest.mark.sweep
+def test_a_check_that_fails_stops_none_of_the_cells_below_and_an_error_does(opened, course, page):
+    texts = [
+        "from autograder import check",
+        'check("aten.strided.permute")',
+        "print('went', 'on')",
+        "1 / 0",
+        "print('no', 'more')",
+    ]
+    notebook = new_notebook(cells=[new_code_cell(text) for text in texts], metadata={"rushlight": {"lab": "01a_views"}})
+    notebook.cells[1].metadata.rushlight = {"check": "aten.strided.permute"}
+    notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
+    nbformat.write(notebook, course.place / "work/all.ipynb")
+    opened("work/all.ipynb")
+    page.get_by_text("Run", exact=True).first.click()
+    page.locator(".lm-Menu-itemLabel", has_text=re.compile("^Run All Cells$")).click()
+    page.get_by_text("ZeroDivisionError: division by zero").wait_for()
+    page.get_by_text("| Idle").wait_for()
+    assert page.get_by_text("went on", exact=True).count() and not page.get_by_text("no more", exact=True).count()
+
+
+@pytest.mark.sweep
 def test_the_button_validate_lists_what_fails_and_only_that(opened, solved, page):
     opened(LAB)
     page.get_by_role("button", name="Validate").click()
