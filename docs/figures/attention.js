@@ -1,7 +1,7 @@
 // Attention by blocks: which blocks an instance has loaded, what it keeps of a query, and what has moved, beside three kernels that
 // write the scores.
 (() => {
-  const WIDE = { unit: 2, scores: [336, 36], span: 316, bars: [0, 366], bar: 652 }, NARROW = { unit: 1.4, scores: [0, 305], span: 358, bars: [0, 561], bar: 358 };
+  const WIDE = { unit: 1.75, scores: [310, 36], span: 342, bars: [0, 330], bar: 652 }, NARROW = { unit: 1.4, scores: [0, 305], span: 358, bars: [0, 561], bar: 358 };
   const SIZES = [16, 32, 64], LEFT = 22, TOP = 64, HIGH = 84, KEPT = 34; // of the bars of a score and of a sum; a query has `unit` pixels
   const kiB = (value) => `${digits(value / 1024)} KiB`;
 

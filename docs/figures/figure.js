@@ -147,7 +147,7 @@ const figure = (() => {
       shown = state;
       paint();
       const sentence = say(state, data), [after, next] = tick?.(state, data) ?? [];
-      said.setAttribute("aria-live", next ? "off" : "polite"); // not read aloud at each step
+      said.setAttribute("aria-live", next ? "off" : "polite"); // not at each step
       if (said.textContent !== sentence) said.textContent = sentence;
       svg.ariaLabel = sentence;
       said.style.minHeight = `${said.offsetHeight}px`; // a shorter one moves no picture
@@ -160,18 +160,22 @@ const figure = (() => {
       if (!show(state)) writing = setTimeout(keep, 300); // too many are refused
     }
 
-    const reveal = (block = "nearest") => place.scrollIntoView({ block });
+    const reveal = () => place.scrollIntoView({ block: "nearest" });
 
     const news = new MutationObserver(() => {}); // of the picture
     news.observe(svg.lastChild, { subtree: true, attributes: true, childList: true, characterData: true });
+
+    const slid = [] /* till it is released */, come = (changes) => follow(changes, panel, said, !narrow && LOW.matches && place);
+    panel.onpointerup = panel.onkeyup = ({ target }) => target.type === "range" && come(slid.splice(0));
 
     function touch(next) {
       const rests = !waiting;
       news.takeRecords();
       set(touched(next, shown));
+      const changes = news.takeRecords();
+      if (event?.target.type === "range") return slid.push(...changes);
       if (narrow && rests && waiting) reveal();
-      if (!narrow && LOW.matches) reveal("start"); // the whole screen is for it
-      else follow(news.takeRecords(), panel, said);
+      come(changes);
     }
 
     function fit() {

@@ -48,17 +48,18 @@ const fields = (list) => ({
     }, first),
 });
 
-// What a press has changed comes into sight: below the controls, or on a phone, between the page's header and the controls at the foot
-// of the screen. There, the sentence is above the picture, and is seen whole: as much of the picture is as there is room. While a
-// slider is used or a pointer is dragged, nothing scrolls.
-function follow(changes, panel, said) {
-  if (event?.target.type === "range" || /^pointer/.test(event?.type)) return;
+// What a press has changed comes into sight: below the controls, on a low screen beside them, and on a phone between the sentence, which
+// stays below the page's header, and the controls at the foot of the screen. A control below the picture stays in sight, too. Nothing
+// scrolls while a pointer is dragged. `low` is the figure if the screen is low: the figure begins at the screen's top.
+function follow(changes, panel, said, low) {
+  if (/^pointer(?!up)/.test(event?.type)) return;
+  if (low) low.scrollIntoView();
   const nodes = changes.flatMap(({ type, target, addedNodes }) => (type === "childList" ? [...addedNodes] : target.closest ? target : target.parentNode));
-  const bar = panel.getBoundingClientRect(), row = panel.firstChild.getBoundingClientRect(), narrow = bar.height === 0; // a phone's controls have boxes of their own
-  const boxes = (narrow ? [...nodes, said] : nodes).map((node) => node?.getBoundingClientRect?.()).filter((box) => box?.height);
-  const above = Math.min(...boxes.map(({ top }) => top)) - (narrow ? 56 : bar.bottom);
-  const below = narrow ? Math.max(...boxes.map(({ bottom }) => bottom)) - row.top + 8 : 0;
+  const bar = panel.getBoundingClientRect(), narrow = bar.height === 0; // a phone's controls have boxes of their own
+  const boxes = nodes.map((node) => node?.getBoundingClientRect?.()).filter((box) => box?.height);
+  const roof = narrow ? 56 + said.offsetHeight : low ? 4 : bar.bottom, floor = narrow ? panel.firstChild.getBoundingClientRect().top - 8 : low ? innerHeight - 4 : Infinity;
+  const above = Math.min(...boxes.map(({ top }) => top)) - roof, below = Math.max(...boxes.map(({ bottom }) => bottom)) - floor;
   const pressed = narrow && event?.target.closest?.(".more") ? event.target.getBoundingClientRect() : null;
-  const least = pressed ? Math.min(pressed.bottom + row.height + 8 - innerHeight, 0) : -Infinity; // a control below the picture stays in sight
+  const least = pressed ? pressed.bottom + 8 - innerHeight : -Infinity;
   if (boxes.length) scrollBy(0, Math.max(Math.min(Math.max(below, 0), above), least));
 }

@@ -1,6 +1,6 @@
 // One training step under DDP, FSDP or tensor parallelism: what each rank holds, what is sent when, and the memory of a rank.
 (() => {
-  const LEFT = 122, PITCH = 52, BAR = 11, HIGH = 104;
+  const LEFT = 122, PITCH = 46, BAR = 11, HIGH = 84;
   const KINDS = [[words("weights"), "one"], [words("optimizer"), "ground"], [words("gradients"), "good"], [words("gathered"), "two"], [words("activations"), ""]];
   const LETTERS = { forward: "F", backward: "B", "all-gather": "G", "reduce-scatter": "R", "all-reduce": "A" };
 
@@ -9,9 +9,9 @@
   const scene = (state, data, kind = state.kind) => data.scenes[`${kind} ${state.ranks} ${data.links[state.link]}`];
   // Ranks are beside each other; on a narrow picture four, and the others below. Times are beside their words, or below.
   function sized(state, narrow) {
-    if (!narrow) return { room: 598, row: state.ranks, top: 62, line: 236, from: LEFT, span: 598, memory: 322, table: 452, ends: [240, 390, 540] };
-    const row = Math.min(4, state.ranks), line = 120 + (176 * state.ranks) / row;
-    return { room: 236, row, top: 96, line, from: 0, span: 357, memory: line + 106, table: line + 298, ends: [150, 245, 352] };
+    if (!narrow) return { room: 598, row: state.ranks, top: 62, line: 218, from: LEFT, span: 598, memory: 304, table: 416, ends: [240, 390, 540] };
+    const row = Math.min(4, state.ranks), line = 120 + (158 * state.ranks) / row;
+    return { room: 236, row, top: 96, line, from: 0, span: 357, memory: line + 106, table: line + 278, ends: [150, 245, 352] };
   }
   const tall = (state) => sized(state, true).table + 78;
   const last = (state, data) => scene(state, data).frames.length - 1;
@@ -33,7 +33,7 @@
     const { spans, frames, curve } = scene(state, data), [now, letters, memory, sent] = frames[state.at], ranks = upTo(state.ranks - 1);
     const { room, row, top, line, from: left, span, memory: MEMORY, table: TABLE, ends } = sized(state, narrow);
     const pitch = room / row, wide = pitch - 12, slice = wide / state.ranks, blocks = letters.split(" "), name = state.ranks;
-    const place = (rank, part) => LEFT + (rank % row) * pitch + part * slice, high = (rank, block) => top + block * PITCH + 176 * Math.floor(rank / row);
+    const place = (rank, part) => LEFT + (rank % row) * pitch + part * slice, high = (rank, block) => top + block * PITCH + 158 * Math.floor(rank / row);
     // A part of a block's weights or gradients on a rank: it comes from its owner's place and goes there.
     const part = (kind, block, rank, s, home, look, half, way) => moved(`${name} ${kind} ${block} ${rank} ${s}`, place(home ? s : rank, s), high(home ? s : rank, block) + kind * 14,
       { class: (home && s !== rank) || !look ? "gone" : "" },
@@ -67,7 +67,7 @@
       return h("polygon", { key: word, points: `${x(0)},${MEMORY + HIGH} ${points.join(" ")} ${x(end)},${MEMORY + HIGH}`, class: look, style: rim(look) });
     }).reverse();
     const legend = KINDS.flatMap(([word, look], k) => {
-      const [left, y] = narrow ? [(k % 2) * 190, MEMORY + 130 + (k >> 1) * 18] : [0, MEMORY + 103 - k * 18];
+      const [left, y] = narrow ? [(k % 2) * 190, MEMORY + HIGH + 26 + (k >> 1) * 18] : [0, MEMORY + HIGH - 1 - k * 16];
       return [rect(left, y - 9, 9, 9, look, { key: `mark ${word}`, style: rim(look) }),
         small(`of ${word}`, left + 14, y, "", word), small(`much ${word}`, left + (narrow ? 150 : LEFT - 6), y, "end", (memory[k] / 2 ** 20).toFixed(2))];
     });

@@ -1,6 +1,6 @@
 // A tiled product: which tiles of a and b are in shared memory, which sums a thread has, and what the product has asked for so far.
 (() => {
-  const WIDE = { unit: 1.5, left: 212, top: 36, under: 248, bars: [436, 36], span: 216 }, NARROW = { unit: 1.1, left: 158, top: 34, under: 198, bars: [0, 402], span: 358 };
+  const WIDE = { unit: 1.4, left: 204, top: 34, under: 234, bars: [436, 34], span: 216 }, NARROW = { unit: 1.1, left: 158, top: 34, under: 198, bars: [0, 402], span: 358 };
   const THREAD = [3, 2], TILES = [16, 32, 64], SUMS = [1, 2, 4, 8]; // THREAD: x and y of the thread whose sums are marked
   const kiB = (sectors) => `${grouped((sectors * 32) / 1024)} KiB`, many = grouped;
 

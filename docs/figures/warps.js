@@ -1,6 +1,6 @@
 // Warps and sectors: which sectors of memory the 32 lanes of a warp ask for, and how many bytes of them are used.
 (() => {
-  const LANES = upTo(31), SECTOR = 32, ROW = 512, ROWS = 16, PITCH = 20, HIGH = 16; // SECTOR and ROW in bytes
+  const LANES = upTo(31), SECTOR = 32, ROW = 512, ROWS = 16, PITCH = 19, HIGH = 15; // SECTOR and ROW in bytes
   const WIDE = { left: 44, byte: 38 / SECTOR, lanes: 32, top: 72, told: [652, 12] }, NARROW = { left: 38, byte: 20 / SECTOR, lanes: 16, top: 116, told: [358, 28] };
 
   const start = () => ({ dtype: "float32", stride: 32, offset: 0, lane: 5 });

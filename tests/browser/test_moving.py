@@ -213,8 +213,9 @@ def test_on_a_phone_a_node_of_fusion_shows_the_code_of_its_kernel(page, opened):
 LOW = """() => {
     const place = document.querySelector(".moving"), boxOf = (name) => place.querySelector(name).getBoundingClientRect();
     const panel = place.querySelector(".controls"), said = boxOf(".said"), { bottom } = panel.getBoundingClientRect();
-    const top = place.getBoundingClientRect().top;
-    const amiss = { top: top < 0 || top > 60, tall: panel.scrollHeight > panel.clientHeight + 1, covered: bottom > said.top + 1 };
+    const top = place.getBoundingClientRect().top, end = Math.max(said.bottom, boxOf("svg").bottom);
+    const amiss = { top: top < 0 || top > 60, end: end > innerHeight,
+        tall: panel.scrollHeight > panel.clientHeight + 1, covered: bottom > said.top + 1 };
     return Object.keys(amiss).filter((each) => amiss[each]);
 }"""
 
@@ -229,6 +230,8 @@ def test_nothing_scrolls_while_a_slider_is_used_and_a_press_on_a_low_screen_show
         before = page.evaluate("scrollY")
         slider.fill("0" if slider.input_value() != "0" else "1")
         assert page.evaluate("scrollY") == before
+        slider.dispatch_event("pointerup")  # what it has changed comes into sight, and it stays
+        assert 0 <= slider.bounding_box()["y"] <= 844 - 40 and min(page.evaluate(ROOM)) >= 0
     page.set_viewport_size({"width": 844, "height": 390})  # a phone that lies on its side
     page.locator(".moving.moves:not(.narrow) .controls button:not([aria-disabled])").first.click()
     assert page.evaluate(LOW) == []

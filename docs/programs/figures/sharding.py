@@ -26,7 +26,7 @@ from autograder.language import phrase
 from rushlight.distributed import Traffic, cost, ddp, fsdp
 from rushlight.distributed import tensor_parallel as tp
 
-PHASE, SIZE = "09", (720, 506)
+PHASE, SIZE = "09", (720, 470)
 RANKS, BLOCKS, FEATURES, ROWS = (2, 4, 8), 3, 128, 384
 KINDS = "DDP", "FSDP", "TP"
 LINKS = {"10 GB/s": cost.Link(10e-6, 10e9), "1 GB/s": cost.Link(10e-6, 1e9)}

@@ -14,7 +14,7 @@ import numpy as np
 from docs.programs import DOCS
 from rushlight.on_torch import cuda_on_host
 
-PHASE, SIZE = "14", (652, 456)
+PHASE, SIZE = "14", (652, 432)
 N, DEPTH = 128, 32  # of the matrices, and of a tile along the sum
 CHOICES = [
     (16, 1),

@@ -15,7 +15,7 @@ import numpy as np
 from docs.programs import DOCS
 from rushlight.on_torch import cuda_on_host
 
-PHASE, SIZE = "14", (652, 448)
+PHASE, SIZE = "14", (652, 432)
 STRIDES, OFFSETS, LANES = range(33), range(17), 32
 TYPES = {"float16": "__half", "float32": "float", "float64": "double"}
 TEXT = """
