@@ -178,10 +178,10 @@ def complexity(tree: Tree) -> tuple[float, ...]:
 
 
 def _has_no_elements(tree: Tree) -> bool:
-    """Whether a tensor of a case is empty, which the case has as a list of `sizes`, or a loop has no operands."""
+    """Whether a tensor of a case is empty, which the case has as a list of `sizes` or as a `shape`, or a loop has no operands."""
     case = tree if isinstance(tree, dict) else {}
-    sizes = case.get("sizes")
-    return isinstance(sizes, list) and 0 in sizes or case.get("operand_strides") == []
+    sizes = [size for name in ("sizes", "shape") if isinstance(case.get(name), list) for size in case[name]]
+    return 0 in sizes or case.get("operand_strides") == []
 
 
 Known = dict[str, Disagreement | None]  # by case, as a key: None if subject and torch agree on it

@@ -45,15 +45,29 @@ def _section_edges():
     yield {"name": "g_.y", "text": "- func: g_.y(Tensor(a!) self, *, int n=1) -> Tensor(a!)\n"}
 
 
+_WHOLE_NAMES = "compare whole names: with an overload, or without one, it is another operator"
+
+
 def _about_entries(case, mine, theirs):
+    import yaml
+
     if is_error(theirs):
-        return "an operator, or a delegate, that is not in the text is a LookupError; compare whole names, with the overload"
-    both = entries(mine, theirs)
-    if both and both[0].keys() != both[1].keys():
-        return "its own dispatch, even if empty; the delegate's for STRUCTURED_KEYS; with neither, CompositeImplicitAutograd"
-    if both:
+        return f"{_WHOLE_NAMES}; an operator, or a delegate, that is not in the text is a LookupError"
+    if (both := entries(mine, theirs)) is None:
+        return None
+    of_text = {entry["func"].partition("(")[0]: entry for entry in yaml.safe_load(case["text"])}
+    entry, yours = of_text[case["name"]], both[0]
+    if yours.keys() == both[1].keys() and "dispatch" not in entry:
         return "the default name is the operator's without overload, with `_out` if an argument after the `*` is written to"
-    return None
+    if any(", " in key for key in yours):
+        return "a function is registered for each of the keys, which are separated by commas"
+    if "structured_delegate" in entry:
+        return "its own dispatch, and of the delegate's the functions for STRUCTURED_KEYS, and for no other keys"
+    if any(f"{kernel}" not in f"{entry}" for kernel in yours.values()) and "dispatch" in entry:
+        return _WHOLE_NAMES
+    if "dispatch" in entry:
+        return "its own dispatch, even if empty, is all that is registered"
+    return "with neither entry, one function is registered, for CompositeImplicitAutograd"
 
 
 @program(

@@ -11,78 +11,113 @@ import numpy as np
 
 from ...engine.check import program
 from ..cases import attempt, defaults, drawn, field, first_apart, numbers
+from ..listing import expression
 from ..shared_05 import mostly
 
 
 def _about_order(case, mine, theirs):
     if "error" in mine and case["count"] is None:
         return "the sampler is endless: each request for a list takes batch_size indices, and no index is taken earlier"
-    if not (isinstance(mine, list) and isinstance(theirs, list) and len(mine) == len(theirs)):
-        return None
-    if mine[0] != theirs[0]:
+    wrong = str(first_apart(mine, theirs))
+    if wrong == "taken before the first request":
         return "no index is taken from the sampler before the first request for a list"
-    mine, theirs = mine[1 : case["asked"] + 1], theirs[1 : case["asked"] + 1]
-    if mine != theirs and [batch[:2] for batch in mine] == [batch[:2] for batch in theirs]:
-        return "the lists are right; the number after each counts the indices taken from the sampler so far"
+    if not wrong.startswith("request"):
+        return None
+    (yours, _), (wanted, _) = field(mine, wrong), field(theirs, wrong)
+    if yours == wanted:
+        return "the lists are right; the number after each counts the indices taken so far, batch_size for each request"
     if case["given"] == "breaks":
         return "an error of the sampler is raised; what was taken before it forms no list"
-    if ["list", []] in [batch[:2] for batch in mine]:
+    if yours == "[]":
         return "there is never an empty list"
-    if [batch[1] for batch in mine] != [batch[1] for batch in theirs]:
-        return "the rest at the end is a shorter list, or dropped if drop_last"
-    return None
+    is_rest = case["count"] is not None and int(wrong.removeprefix("request ")) * case["batch_size"] > case["count"]
+    return "the rest at the end is a shorter list, or dropped if drop_last" if is_rest else None
+
+
+_SAMPLERS = {
+    "ints": lambda i: i, "list": lambda i: i, "words": lambda i: f"word {i}", "nones": lambda i: None,
+    "falsy": lambda i: (-1, "", (), False)[i % 4], "sized": lambda i: i, "breaks": lambda i: i if i != 3 else error(i),
+}  # fmt: skip
+
+
+def error(i):
+    raise KeyError(i)
+
+
+class _Sampler:
+    """Indices of a kind. It counts those that are taken, and of endless ones gives only as many as the requests need: otherwise
+    `list(sampler)` would never end."""
+
+    def __init__(self, count, given, batch_size):
+        self.count, self.given, self.batch_size, self.taken, self.requests = count, given, batch_size, 0, 0
+
+    def __iter__(self):
+        for i in itertools.count() if self.count is None else range(self.count):
+            self.taken += 1
+            if self.count is None and self.taken > (self.requests + 1) * self.batch_size:
+                requests = f"lists requested: {self.requests}; batch_size: {self.batch_size}"
+                raise RuntimeError(f"indices taken: {self.taken}; {requests}")
+            yield _SAMPLERS[self.given](i)
+
+    def __len__(self):
+        return self.count
+
+    def source(self):
+        """What `BatchSampler` is given: a list, an object that begins anew each time, or an iterator."""
+        if self.count is None or self.given not in ("list", "sized"):
+            return iter(self)
+        return self if self.given == "sized" else list(range(self.count))
+
+
+def shown_batches(torch, count, given, batch_size, drop_last, asked):
+    numbers, sampler = "itertools.count()" if count is None else f"range({count})", f"{given}()"
+    value = expression(__name__, "_SAMPLERS", given)
+    if given == "list" and count is not None:
+        sampler = f"list({numbers})"
+    elif value == "i":
+        sampler = numbers if given == "sized" and count is not None else f"iter({numbers})"
+    else:
+        sampler = f"({value} for i in {numbers})"
+    made = f"sampler = torch.utils.data.BatchSampler({sampler}, {batch_size}, drop_last={drop_last})"
+    return "\n".join([made, "lists = iter(sampler)", *["next(lists)"] * asked])
 
 
 @program(
     "utils.data.sampler.batches",
     cases=drawn(
-        count=lambda st: st.one_of(st.integers(0, 9), st.none()), given=["iterator", "list", "words", "none", "odd", "sized"],
+        count=lambda st: st.one_of(st.integers(0, 9), st.none()), given=["ints", "list", "words", "nones", "falsy", "sized"],
         batch_size=(1, 4), drop_last=bool, asked=(0, 4),
     ),
     edges=[
         {"count": count, "given": given, "batch_size": size, "drop_last": drop_last, "asked": asked}
         for count in (None, 0, 1, 4, 5, 6)
-        for given, asked in (("iterator", 0), ("iterator", 2), ("list", 4), ("words", 4)) for size in (1, 2, 3)
+        for given, asked in (("ints", 0), ("ints", 2), ("list", 4), ("words", 4)) for size in (1, 2, 3)
         for drop_last in (True, False)
     ]
     + [
-        {"count": 900, "given": "iterator", "batch_size": 400, "drop_last": drop_last, "asked": 4}
+        {"count": 900, "given": "ints", "batch_size": 400, "drop_last": drop_last, "asked": 4}
         for drop_last in (True, False)
     ]
     + [
         {"count": 5, "given": given, "batch_size": 2, "drop_last": drop_last, "asked": 4}
-        for given in ("none", "odd", "sized", "breaks") for drop_last in (True, False)
+        for given in ("nones", "falsy", "sized", "breaks") for drop_last in (True, False)
     ],
+    show=shown_batches,
     hint=_about_order,
 )  # fmt: skip
 def batchings(xp, count, given, batch_size, drop_last, asked):
-    taken, seen = [], []
+    indices = _Sampler(count, given, batch_size)
+    sampler = xp.utils.data.BatchSampler(indices.source(), batch_size, drop_last)
+    lists, seen = iter(sampler), {"taken before the first request": indices.taken}
+    for indices.requests in range(1, asked + 1):
+        given_list = attempt(next, lists, "the end") if given == "breaks" else next(lists, "the end")
+        seen[f"request {indices.requests}"] = [_said(given_list), indices.taken]
+    return seen | ({"read again": [list(sampler), list(sampler)]} if given == "list" and count is not None else {})
 
-    def sampler():
-        for i in itertools.count() if count is None else range(count):
-            taken.append(i)
-            if count is None and len(taken) > (len(seen) + 1) * batch_size:  # otherwise `list(sampler)` would never end
-                raise RuntimeError(
-                    f"indices taken: {len(taken)}; lists requested: {len(seen)}; batch_size: {batch_size}"
-                )
-            if given == "breaks" and i == 3:
-                raise KeyError("of the sampler")
-            yield {"words": f"word {i}", "none": None, "odd": (-1, "", (), False)[i % 4]}.get(given, i)
 
-    class Sized:  # it draws an index only when it is asked, as `RandomSampler` does
-        __iter__, __len__ = staticmethod(sampler), lambda self: count
-
-    source = list(range(count)) if given == "list" and count is not None else sampler()
-    source = Sized() if given == "sized" and count is not None else source
-    order = xp.utils.data.BatchSampler(source, batch_size, drop_last)
-    pieces = iter(order)
-    seen.append(["before", len(taken)])
-    for _ in range(asked):
-        piece = attempt(next, pieces, "the end") if given == "breaks" else next(pieces, "the end")
-        seen.append([type(piece).__name__, piece, len(taken)])
-    if given == "list" and count is not None:
-        seen += [list(order), list(order)]
-    return seen
+def _said(given):
+    """A list as code, which tells it from a tuple, and its class if it is of another one."""
+    return given if isinstance(given, str) else f"{'' if type(given) is list else type(given).__name__}{given!r}"
 
 
 Point = namedtuple("Point", "x y")

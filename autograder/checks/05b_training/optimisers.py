@@ -20,14 +20,13 @@ from ..cases import (
     drawing,
     drawn,
     entries,
-    explained,
     field,
     first_apart,
     no_cases,
     numbers,
     several,
 )
-from ..listing import literal
+from ..listing import expression, literal
 from ..shared_05 import mostly, plain, user_warnings
 
 # Parameter groups ----------------------------------------------------------------------------------------------------
@@ -39,8 +38,8 @@ class Names(set):
 
 _PARAMS = {
     "one": lambda some, pool: some[0], "list": lambda some, pool: some, "tuple": lambda some, pool: tuple(some),
-    "generator": lambda some, pool: (parameter for parameter in some), "set": lambda some, pool: set(some),
-    "own set": lambda some, pool: Names(some),
+    "generator": lambda some, pool: (parameter for parameter in some), "set": lambda some, pool: {some[0]},
+    "own set": lambda some, pool: Names(some[:1]),
     "number": lambda some, pool: [*some, 3], "none in it": lambda some, pool: [some[0], None],
     "no leaf": lambda some, pool: [some[0], some[1] * 2],
     "retains": lambda some, pool: [_retaining(some[1] * 2)],
@@ -66,6 +65,75 @@ def _grouping(*groups, kind="SGD", first="list"):
     return {"kind": kind, "first": first, "groups": groups}
 
 
+_IN_ONE_GROUP = "a parameter belongs to one group: is it in any of the groups that the optimizer has?"
+_REFUSED = {  # hints by the params that torch refuses
+    "set": "a set has no order, and it is refused, also one of a subclass; any other iterable is accepted",
+    "known": _IN_ONE_GROUP,
+    "no leaf": "a parameter is a leaf, or it retains its gradient",
+    "number": "each of the params is a tensor",
+    "no dict": "the group itself is a dict, or of a subclass of dict",
+    "no params": "a group without \"params\" is a KeyError",
+}  # fmt: skip
+_OF_KIND = {"own set": "set", "half known": "known", "none in it": "number", "one number": "number", "names": "number"}
+_OF_KIND |= {"no true dict": "no dict"}
+
+
+def _about_groups(case, mine, theirs):
+    wrong = first_apart(mine, theirs)
+    if wrong == "groups":
+        return "settings that the group leaves out come from optimizer.defaults; its own settings stay"
+    if wrong != "results":
+        return "optimizer.defaults are only read" if wrong == "defaults" else None
+    yours, wanted = field(mine, wrong), field(theirs, wrong)
+    i = next(i for i, pair in enumerate(zip(yours, wanted)) if first_apart(*pair))
+    name, refused = first_apart(yours[i], wanted[i]), field(wanted[i], "result")
+    kind = case["groups"][i]["params"]
+    if name == "result" and refused:
+        return _REFUSED.get(
+            _OF_KIND.get(kind, kind),
+            "a parameter belongs to one group: is it in any of the groups that the optimizer has?",
+        )
+    if name in ("result", "warned"):
+        return "only the same object is a repeated parameter: two tensors may have equal elements, or the same memory"
+    if refused:
+        return "a refused group is not added: look for all errors first"
+    return {
+        "the dict itself is added": "the dict itself becomes the group: change it, and append it",
+        "params is a new list": "the params become a new list, also those that are a list already",
+    }.get(name)
+
+
+def _shown_groups(torch, kind, first, groups):
+    given = {"list": "pool[:2]", "generator": "iter(pool[:2])"}
+    given["groups"] = '[{"params": pool[:1], "lr": 0.75}, {"params": pool[1]}]'
+    lines = ["pool = [torch.nn.Parameter(torch.zeros(2)) for _ in range(10)]"]
+    lines.append(f"optimizer = torch.optim.{kind}({given[first]}, lr=0.25)")
+    for group in groups:
+        name, start = group["params"], 2 * group["start"]
+        made = {"no dict": "[pool[5]]", "no true dict": "UserDict", "ordered": "OrderedDict", "no params": "{}"}.get(
+            name, ""
+        )
+        settings = {f'"{name}"': value for name, value in group["settings"].items()}
+        if name in _PARAMS | _MORE_PARAMS:
+            settings = {
+                '"params"': expression(__name__, "_PARAMS" if name in _PARAMS else "_MORE_PARAMS", name)
+            } | settings
+            if "some" in settings['"params"']:
+                lines.append(f"some = pool[{start}:{start + 2}]" + "  # Names is a subclass of set" * (name == "own set"))
+        elif made.endswith("Dict"):
+            settings = {'"params"': "[pool[5]]"} | settings
+        text = ", ".join(f"{name}: {value}" for name, value in settings.items())
+        made = (
+            made
+            if made == "[pool[5]]"
+            else f"collections.{made}({{{text}}})"
+            if made.endswith("Dict")
+            else f"{{{text}}}"
+        )
+        lines.append(f"optimizer.add_param_group({made})")
+    return "\n".join(lines)
+
+
 @program(
     "optim.optimizer.add_param_group",
     cases=drawn(
@@ -83,12 +151,8 @@ def _grouping(*groups, kind="SGD", first="list"):
         _grouping(("list", 1, {}), ("half known", 2, {"lr": 0.25}), ("list", 3, {})),
         _grouping(("empty", 1, {}), ("empty", 1, {"lr": 0.0})), _grouping(("list", 1, {"momentum": None, "note": None})),
     ],
-    hint=explained(
-        results="a refused group is not added; of another group the dict itself is added, its params become a new list, and "
-        "only the same object is a repeated parameter",
-        groups="settings that the group leaves out come from optimizer.defaults; its own settings stay",
-        defaults="optimizer.defaults are only read",
-    ),
+    show=_shown_groups,
+    hint=_about_groups,
 )  # fmt: skip
 def groupings(xp, kind, first, groups):
     pool = [xp.zeros(2).requires_grad_() if i % 4 < 2 else xp.nn.Parameter(xp.zeros(2)) for i in range(10)]

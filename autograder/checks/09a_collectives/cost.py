@@ -37,9 +37,10 @@ _OTHERS = [
 )
 def cost(xp, collective, nbytes, ranks):
     try:
-        steps, sent = xp.distributed.cost.ring_cost(collective, nbytes, ranks)
+        link_use = xp.distributed.cost.ring_cost(collective, nbytes, ranks)
     except ValueError:
         return "ValueError"
+    steps, sent = link_use
     return {"steps": float(steps), "bytes": float(sent)}
 
 

@@ -74,7 +74,7 @@ def _about_parameters(case, mine, theirs):
         if symmetric:
             return "the larger distance from 0.0, over half of quant_max - quant_min"
         return "the length of the range over quant_max - quant_min, and the range contains 0.0, even if no value is near it"
-    if wrong == "arguments":
+    if wrong == "arguments afterwards":
         return "the arguments do not change: an observer still needs its range"
     if symmetric:
         return "0, or the middle for rl.uint8: 128, or (quant_min + quant_max) // 2 if has_customized_qrange"
@@ -120,11 +120,11 @@ def _nearly(mine, theirs):
 def parameters(rl, low, high, kind, quant, eps, custom, scheme):
     low, high = (_bound(rl, bound, scheme) for bound in (low, high))
     eps = rl.tensor([eps])
-    before = [tensor.tolist() for tensor in (low, high, eps)]
+    before = lists_of(low, high, eps)
     scale, zero_point = rl.ao.quantization.affine.determine_qparams(
         low, high, *quant, getattr(rl, kind), eps, custom, getattr(rl, scheme)
     )
-    return _parameters_shown(scale, zero_point, before == [tensor.tolist() for tensor in (low, high, eps)])
+    return _parameters_shown(scale, zero_point) | changed(before, low, high, eps)
 
 
 def _bound(xp, bound, scheme):
@@ -132,14 +132,24 @@ def _bound(xp, bound, scheme):
     return xp.tensor(bound if "channel" in scheme or len(bound) > 1 else bound[0])
 
 
-def _parameters_shown(scale, zero_point, unchanged):
+def lists_of(*tensors):
+    return [tensor.tolist() for tensor in tensors]
+
+
+def changed(before, *tensors):
+    """An entry of a result: tensors whose `lists_of` are others than before. None, which is not shown, if they are the same."""
+    after = lists_of(*tensors)
+    return {"arguments afterwards": None if repr(after) == repr(before) else after}  # nan is the same as nan
+
+
+def _parameters_shown(scale, zero_point):
     """The numbers of float32 as texts: nine digits tell any two of them apart. A result of another kind is shown as it is."""
     results = [scale, zero_point]
     if not all(hasattr(result, "tolist") for result in results):
-        return {"kinds": results, "arguments": unchanged}
+        return {"kinds": results}
     kinds = [kind for result in results for kind in (result.dtype, list(result.shape))]
     digits = [f"{number:.9g}" for number in scale.reshape(-1).tolist()]
-    return {"kinds": kinds, "scale": digits, "zero point": zero_point.tolist(), "arguments": unchanged}
+    return {"kinds": kinds, "scale": digits, "zero point": zero_point.tolist()}
 
 
 @parameters.oracle
@@ -150,7 +160,8 @@ def parameters_of_torch(torch, low, high, kind, quant, eps, custom, scheme):
     scale, zero_point = determine_qparams(
         low, high, *quant, getattr(torch, kind), torch.tensor([eps]), custom, getattr(torch, scheme)
     )
-    return _parameters_shown(scale.float(), zero_point, True)  # this function of torch's returns float64
+    shown = _parameters_shown(scale.float(), zero_point)  # this function of torch's returns float64
+    return shown | {"arguments afterwards": None}
 
 
 # Values --------------------------------------------------------------------------------------------------------------
@@ -169,27 +180,21 @@ def _about_values(case, mine, theirs):
     if wrong != "values":
         return _OF_QUANTIZED.get(wrong)
     yours, wanted = (np.ravel(field(tree, wrong)).astype(np.int64) for tree in (mine, theirs))
-    differs = yours != wanted
-    apart = [*zip(yours[differs].tolist(), wanted[differs].tolist())]
-    if case["zero_point"] and (wanted - yours == case["zero_point"]).all():
-        return "the integer is the number of steps plus the zero point"
-    if any(wanted in case["quant"] and abs(yours - wanted) > 1 for yours, wanted in apart):
-        return "saturate the sum, while it is float32: it is the sum that must fit quant_min ... quant_max"
-    if any(abs(yours - wanted) > 1 for yours, wanted in apart):
-        return "the integer is the number of steps plus the zero point"
     if case["quant"][1] > 255:
         return "the zero point is added in float32"
-    known = _of_other_rules(case)
-    fitting = [rule for rule, integers in known.items() if yours.tolist() == integers]
-    if case["of"] != "float32" and known and not fitting:
+    if isinstance(next(iter(case["halves"]), 0), str):
+        return _SATURATE
+    x = _in_float32(near_middles(case["scale"], case["halves"], case["nudge"]), case["of"])
+    one, scale = np.float32(1), np.float32(case["scale"])
+    steps = {"": x * np.float32(1 / case["scale"]), "quotient": x / scale, "reciprocal in float32": x * (one / scale)}
+    if case["of"] != "float32" and _rule_of(yours, steps, case["zero_point"], case["quant"]) is None:
         return "as_float32 converts the input first"
-    return _OTHER_RULES.get(fitting[0]) if len(fitting) == 1 else _ROUNDING
+    return _about_steps(yours, wanted, steps, case["zero_point"], case["quant"])
 
 
-_ROUNDING = (
-    "multiply by the reciprocal, 1.0 / scale in Python's numbers, round half to even, and then add the zero point"
-)
+_SATURATE = "saturate the sum, while it is float32: it is the sum that must fit quant_min ... quant_max"
 _OTHER_RULES = {
+    "forgotten": "the integer is the number of steps plus the zero point",
     "added before": "round, and then add the zero point: a value in the middle goes to the even number of steps, whatever the "
     "zero point is",
     "quotient": "multiply by the reciprocal of the scale: a quotient may round to another integer",
@@ -198,20 +203,28 @@ _OTHER_RULES = {
 }  # fmt: skip
 
 
-def _of_other_rules(case):
-    """The integers that wrong rules give for a case, by rule. None for infinities."""
-    if isinstance(next(iter(case["halves"]), 0), str):
-        return {}
-    one, scale = np.float32(1), np.float32(case["scale"])
-    x = _in_float32(near_middles(case["scale"], case["halves"], case["nudge"]), case["of"])
-    steps, zero_point = x * np.float32(1 / case["scale"]), np.float32(case["zero_point"])
-    sums = {
-        "added before": np.rint(steps + zero_point),
-        "quotient": np.rint(x / scale) + zero_point,
-        "reciprocal in float32": np.rint(x * (one / scale)) + zero_point,
-        "half up": np.floor(steps + np.float32(0.5)) + zero_point,
-    }
-    return {rule: np.clip(total, *case["quant"]).astype(np.int64).tolist() for rule, total in sums.items()}
+def _rule_of(yours, steps, zero_point, quant):
+    """The wrong rule that gives these integers, "" if several do, or None. The right numbers of steps are `steps[""]`."""
+    right = steps[""]
+    totals = {rule: np.rint(wrong) + zero_point for rule, wrong in steps.items() if rule}
+    totals |= {"added before": np.rint(right + np.float32(zero_point)), "forgotten": np.rint(right)}
+    totals["half up"] = np.floor(right + np.float32(0.5)) + zero_point
+    fitting = [
+        rule for rule, total in totals.items() if (np.clip(total, *quant).astype(np.int64).ravel() == yours).all()
+    ]
+    return (fitting[0] if len(fitting) == 1 else "") if fitting else None
+
+
+def _about_steps(yours, wanted, steps, zero_point, quant):
+    """A hint for wrong integers: the rule that gives them, if it is the only one that is known, or else what torch rounds."""
+    sums = np.broadcast_to(np.rint(steps[""]) + zero_point, steps[""].shape).ravel()
+    i = int(np.flatnonzero(yours != wanted)[0])
+    if rule := _rule_of(yours, steps, zero_point, quant):
+        return _OTHER_RULES[rule]
+    if wanted[i] in quant and not quant[0] <= sums[i] <= quant[1]:
+        return _SATURATE
+    number = f"{np.ravel(steps[''])[i]:.9g}"
+    return f"the first value that differs is {number} steps, in float32: round this, half to even, and then add the zero point"
 
 
 def _in_float32(x: np.ndarray, kind: str) -> np.ndarray:
@@ -224,7 +237,7 @@ def _in_float32(x: np.ndarray, kind: str) -> np.ndarray:
 
 _OF_QUANTIZED = {
     "type": "the result has the dtype that is given", "shape": "the result has the sizes of the input",
-    "input": "the input does not change",
+    "arguments afterwards": "the input does not change",
 }  # fmt: skip
 
 
@@ -263,9 +276,9 @@ def shown_values(torch, scale, halves, nudge, zero_point, quant, kind, of, sizes
 )  # fmt: skip
 def values(rl, scale, halves, nudge, zero_point, quant, kind, of, sizes):
     x = numbers_of(rl, scale, halves, nudge, sizes).to(getattr(rl, of))
-    before = x.tolist()
+    before = lists_of(x)
     q = rl.ao.quantization.affine.quantize_per_tensor(x, scale, zero_point, *quant, getattr(rl, kind))
-    return {"type": q.dtype, "shape": list(q.shape), "values": q.tolist(), "input": x.tolist() == before}
+    return {"type": q.dtype, "shape": list(q.shape), "values": q.tolist()} | changed(before, x)
 
 
 def numbers_of(xp, scale, halves, nudge, sizes):
@@ -280,7 +293,7 @@ def values_of_torch(torch, scale, halves, nudge, zero_point, quant, kind, of, si
 
     x = numbers_of(torch, scale, halves, nudge, sizes).to(getattr(torch, of))
     q = decomposed.quantize_per_tensor(x, scale, zero_point, *quant, getattr(torch, kind))
-    return {"type": q.dtype, "shape": list(q.shape), "values": q.tolist(), "input": True}
+    return {"type": q.dtype, "shape": list(q.shape), "values": q.tolist(), "arguments afterwards": None}
 
 
 _channels = defaults(
@@ -293,7 +306,7 @@ def _about_channels(case, mine, theirs):
     if is_error(theirs):
         return "as_float32 and _check_bounds raise for a case that the contract does not allow, and an axis that is too large"
     wrong = first_apart(mine, theirs)
-    if wrong == "arguments":
+    if wrong == "arguments afterwards":
         return "the arguments do not change"
     if wrong == "shape" or is_error(mine) and "must match" in mine["message"]:
         return _ALONG_AXIS
@@ -303,12 +316,14 @@ def _about_channels(case, mine, theirs):
     if is_far or max(map(abs, case["zero_points"])) > 127 or case["quant"][1] > 255:
         return "a zero point is any integer: it is added in float32, and the sum is saturated before the conversion"
     yours, wanted = (np.array(field(tree, wrong), np.int64) for tree in (mine, theirs))
-    if abs(yours - wanted).max() > 1:
+    x, axis = _in_float32(_channel_values(**case), case["of"]), case["axis"]
+    count, along = x.shape[axis], [1 if d != axis % x.ndim else -1 for d in range(x.ndim)]
+    scale, zero_point = (np.resize(case[name], count).reshape(along) for name in ("scales", "zero_points"))
+    scale = scale.astype(np.float32)
+    steps = {"": x * (np.float32(1) / scale), "quotient": x / scale}
+    if abs(yours - wanted).max() > 1 and _rule_of(yours.ravel(), steps, zero_point, case["quant"]) is None:
         return _ALONG_AXIS
-    return (
-        "multiply by the reciprocals of the scales, because a quotient rounds differently. Then round, add the zero "
-        "points, and saturate"
-    )
+    return _about_steps(yours.ravel(), wanted.ravel(), steps, zero_point, case["quant"])
 
 
 _ALONG_AXIS = "give the scales and the zero points size 1 in all dimensions but axis, so that they broadcast along it"
@@ -355,20 +370,23 @@ def shown_channels(torch, sizes, axis, scales, halves, nudge, zero_points, quant
 )  # fmt: skip
 def channels(rl, sizes, axis, scales, halves, nudge, zero_points, quant, kind, of, turned, narrow):
     x, *qparams = channel_arguments(rl, sizes, axis, scales, halves, nudge, zero_points, of, turned, narrow)
-    before = [tensor.tolist() for tensor in (x, *qparams)]
+    before = lists_of(x, *qparams)
     q = rl.ao.quantization.affine.quantize_per_channel(x, *qparams, axis, *quant, getattr(rl, kind))
     shown = {"type": q.dtype, "shape": list(q.shape), "values": q.tolist()}
     q.fill_(77)
-    return shown | {"arguments": [tensor.tolist() for tensor in (x, *qparams)] == before}
+    return shown | changed(before, x, *qparams)
+
+
+def _channel_values(sizes, scales, halves, nudge, **_):
+    made = [near_middles(scales[i % len(scales)], halves, nudge) for i in range(sizes[0] if sizes else 1)]
+    rest = int(np.prod(sizes[1:]))
+    values = [[row[(i + j) % len(row)] for j in range(rest)] for i, row in enumerate(made)]
+    return np.array(values, np.float32).reshape(sizes)
 
 
 def channel_arguments(xp, sizes, axis, scales, halves, nudge, zero_points, of, turned, narrow):
     count = sizes[axis] if axis < len(sizes) else 1
-    made = [near_middles(scales[i % len(scales)], halves, nudge) for i in range(sizes[0] if sizes else 1)]
-    rest = int(np.prod(sizes[1:]))
-    x = np.array([[row[(i + j) % len(row)] for j in range(rest)] for i, row in enumerate(made)], np.float32).reshape(
-        sizes
-    )
+    x = _channel_values(sizes, scales, halves, nudge)
     if turned:
         x = x.T.copy().T
     scale = xp.tensor([scales[i % len(scales)] for i in range(count)])
@@ -383,7 +401,7 @@ def channels_of_torch(torch, sizes, axis, scales, halves, nudge, zero_points, qu
 
     x, *qparams = channel_arguments(torch, sizes, axis, scales, halves, nudge, zero_points, of, turned, narrow)
     q = decomposed.quantize_per_channel(x, *qparams, axis, *quant, getattr(torch, kind))
-    return {"type": q.dtype, "shape": list(q.shape), "values": q.tolist(), "arguments": True}
+    return {"type": q.dtype, "shape": list(q.shape), "values": q.tolist(), "arguments afterwards": None}
 
 
 # Two values in a byte ------------------------------------------------------------------------------------------------

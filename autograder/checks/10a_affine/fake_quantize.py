@@ -7,7 +7,7 @@ import numpy as np
 from ...engine.check import program
 from ..cases import defaults, drawing, field, first_apart
 from ..listing import literal
-from .affine import QUOTIENTS, SCALES, near_middles
+from .affine import QUOTIENTS, SCALES, changed, lists_of, near_middles
 
 _faked = defaults(
     scales=[0.5], halves=[-20, -9, -8, 0, 1, 3, 14, 15, 40], nudge=0, zero_points=[0], quant=[-4, 7], extra=[], of="float32",
@@ -28,7 +28,7 @@ def _cases(draw, st):
 
 def _about_fakes(case, mine, theirs):
     wrong = first_apart(mine, theirs)
-    if wrong == "input":
+    if wrong == "arguments afterwards":
         return "the input does not change"
     if wrong == "kinds":
         return "the values have the dtype of the input, the mask is bool, and both have the sizes of the input"
@@ -44,11 +44,16 @@ def _about_fakes(case, mine, theirs):
         )
     if np.allclose([*map(float, yours)], [*map(float, wanted)], rtol=1e-5, equal_nan=True):
         return "at the end, multiply by the scale"
-    return (
-        "multiply by inverse_of(scale), because a quotient rounds differently. A tie goes to the even number of steps, "
-        "whatever the zero "
-        "point is; at the end the zero point is subtracted again"
-    )
+    x = np.stack([near_middles(scale, case["halves"], case["nudge"], case["of"]) for scale in case["scales"]])
+    scales = np.array(case["scales"], np.float32).reshape(-1, 1)
+    if case["of"] == "float64" or case["extra"]:
+        return _OF_STEPS
+    i = next(i for i, pair in enumerate(zip(yours, wanted)) if pair[0] != pair[1])
+    number = f"{np.ravel(x * (np.float32(1) / scales))[i]:.9g}"
+    return f"value {i} is {number} steps: round this, half to even, before you add the zero point"
+
+
+_OF_STEPS = "the number of steps is a product with inverse_of(scale). It is rounded before the zero point is added"
 
 
 def _shown_fakes(torch, scales, halves, nudge, zero_points, quant, extra, of, sizes):
@@ -79,7 +84,7 @@ def _shown_fakes(torch, scales, halves, nudge, zero_points, quant, extra, of, si
 )  # fmt: skip
 def faked(rl, scales, halves, nudge, zero_points, quant, extra, of, sizes):
     x, scale, zero_point = fake_arguments(rl, scales, halves, nudge, zero_points, extra, of, sizes)
-    before, wide = repr(x.tolist()), len(scales) > 1
+    before, wide = lists_of(x), len(scales) > 1
     given = (scale.reshape(-1, 1), zero_point.reshape(-1, 1)) if wide else (scales[0], zero_points[0])
     values, mask = rl.aten.native.quantized.fake_quantize(
         x, *(tensor if wide else _rounded(tensor) for tensor in given), *quant
@@ -90,7 +95,7 @@ def faked(rl, scales, halves, nudge, zero_points, quant, extra, of, sizes):
     else:
         result = rl.fake_quantize_per_tensor_affine(leaf, scales[0], zero_points[0], *quant)
     result.backward(rl.ones_like(result) * 2)
-    return _shown(values, mask, leaf.grad) | {"input": repr(x.tolist()) == before}
+    return _shown(values, mask, leaf.grad) | changed(before, x)
 
 
 def _shown(values, mask, grad):
@@ -128,4 +133,4 @@ def faked_by_torch(torch, scales, halves, nudge, zero_points, quant, extra, of, 
         values, mask = torch.ops.aten.fake_quantize_per_tensor_affine_cachemask(x, *given)
         result = torch.fake_quantize_per_tensor_affine(leaf, *given)
     result.backward(torch.ones_like(result) * 2)
-    return _shown(values, mask, leaf.grad) | {"input": True}
+    return _shown(values, mask, leaf.grad) | {"arguments afterwards": None}

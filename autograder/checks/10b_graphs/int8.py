@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import warnings
 
+import numpy as np
+
 from rushlight.c10.dispatch import DispatchMode, tensors_in
 
 from ...engine.check import program
-from ..cases import drawn, entries, explained, field, first_apart, rows, several
+from ...engine.observe import is_error, values
+from ..cases import drawn, entries, field, first_apart, rows, several
+from ..listing import literal
 
 # Integers ------------------------------------------------------------------------------------------------------------
 
@@ -16,16 +20,20 @@ LAYOUTS = ["plain", "columns first", "every second", "repeated"]
 
 def integers(xp, sizes, start, kind, layout="plain", most=None):
     """A matrix of integers by rule, over all of the range of its dtype."""
-    count, step = sizes[0] * sizes[1], {"uint8": 37, "int8": 53}[kind]
-    values = [(step * (i + start)) % ((most or 255) + 1) for i in range(count)]
-    if kind == "int8":
-        values = [((step * (i + start)) % 256) - 128 for i in range(count)]
+    values = _by_rule(sizes, start, kind, most)
     x = xp.tensor(values, dtype=getattr(xp, kind)).reshape(sizes)
     if layout == "columns first":
         return xp.tensor(x.t().tolist() or [], dtype=x.dtype).reshape(sizes[1], sizes[0]).t()
     if layout == "every second":
         return xp.stack([x, x], 2).reshape(sizes[0], 2 * sizes[1])[:, ::2]
     return x[:1].expand(sizes[0], sizes[1]) if layout == "repeated" and sizes[0] else x
+
+
+def _by_rule(sizes, start, kind, most=None):
+    count, step = sizes[0] * sizes[1], {"uint8": 37, "int8": 53}[kind]
+    if kind == "int8":
+        return [((step * (i + start)) % 256) - 128 for i in range(count)]
+    return [(step * (i + start)) % ((most or 255) + 1) for i in range(count)]
 
 
 def plain(x):
@@ -58,23 +66,65 @@ class Sums(DispatchMode):
         return func(*args, **(kwargs or {}))
 
 
+_TERMS = (
+    "the product of the zero points, for each of the K columns", "the sums of the rows of x, times b",
+    "the sums of the rows of weight, times a",
+)  # fmt: skip
+
+
+def _terms(shape, start, zero_point, of_weight, layouts):
+    """The three terms of the corrections, (rows, out) each, by what they are made of."""
+    x, weight = (
+        np.reshape(_by_rule([n, shape[1]], begin, kind), [n, shape[1]]).astype(np.int64)
+        for n, begin, kind in ((shape[0], start, "uint8"), (shape[2], start + 3, "int8"))
+    )
+    x, weight = (np.repeat(m[:1], len(m), 0) if kind == "repeated" else m for m, kind in zip((x, weight), layouts))
+    points = np.array([_zero_point(i, of_weight) for i in range(shape[2])], np.int64)
+    sums = x.sum(1, keepdims=True), weight.sum(1)
+    terms = [shape[1] * zero_point * points + 0 * sums[0], -sums[0] * points, -sums[1] * zero_point + 0 * sums[0]]
+    return dict(zip(_TERMS, terms))
+
+
 def _correction_hint(case, mine, theirs):
-    """The constant is missing, or a sum of integers of 8 bits has wrapped around."""
+    """Which of the terms is missing, or has the wrong sign, or that a sum of integers of 8 bits has wrapped around."""
     shown = entries(mine, theirs)
     if shown and shown[0]["products of matrices"]:
         return "the sums of the rows are enough: no product of the two matrices is needed"
-    if first_apart(mine, theirs) != "numbers":
+    wrong = first_apart(mine, theirs)
+    if wrong == "dtype":
+        return "the result is int32, and so is all that is added"
+    if wrong == "arguments afterwards":
+        return "no argument changes: a method that ends in _ writes to its tensor"
+    if wrong != "numbers":
         return None
-    rows, wanted = field(mine, "numbers"), field(theirs, "numbers")
-    off = [a - b for row, other in zip(rows, wanted) for a, b in zip(row, other)]
-    constant = [
-        -case["shape"][1] * case["zero_point"] * _zero_point(i, case["of_weight"]) for i in range(case["shape"][2])
-    ]
-    if off == constant * len(wanted):
-        return "the term of both zero points is missing, or it is counted for one column: each of the K columns has a b"
-    if all(number % 256 == 0 for number in off):
+    off = np.array(field(mine, wrong), np.int64) - np.array(field(theirs, wrong), np.int64)
+    known, columns = {}, case["shape"][1]
+    for name, term in _terms(**case).items():
+        known |= {f"one term is missing: {name}": -term, f"one term has the wrong sign: {name}": -2 * term}
+    if columns != 1:
+        of_one = _terms(**case | {"shape": [case["shape"][0], 1, case["shape"][2]]})[_TERMS[0]]
+        known["a b is in the sum once for each of the K columns, and yours has it for one"] = (1 - columns) * of_one
+    fitting = [hint for hint, difference in known.items() if (off == difference).all()]
+    if len(fitting) == 1:
+        return fitting[0]
+    if (off % 256 == 0).all():
         return "convert to int32 before anything is added: a sum of uint8 or int8 wraps around"
+    if np.abs(field(theirs, wrong)).max() > 2**24 and np.abs(off).max() < 2**10:
+        return "add up integers of int32: float32 does not have all whole numbers beyond 2 ** 24"
     return None
+
+
+def _shown_corrections(torch, shape, start, zero_point, of_weight, layouts):
+    if shape[1] > 20:
+        raise ValueError("too long to read")
+    x = integers(torch, [shape[0], shape[1]], start, "uint8", layouts[0])
+    weight = integers(torch, [shape[2], shape[1]], start + 3, "int8", layouts[1])
+    given = f"x_zero_point = {zero_point}\nweight_zero_points = {literal(zero_points(torch, shape[2], of_weight))}"
+    return f"x = {_with_strides(x)}\nweight = {_with_strides(weight)}\n{given}"
+
+
+def _with_strides(x):
+    return literal(x) + ("" if x.is_contiguous() else f"  # stride {x.stride()}")
 
 
 @program(
@@ -91,6 +141,7 @@ def _correction_hint(case, mine, theirs):
         ([2, 600, 2], 1, 255, 200, ["plain"] * 2), ([3, 3, 3], 2, 17, 77, ["every second", "plain"]),
         ([2, 1501, 3], 4, 201, 45, ["plain"] * 2), ([2, 40001, 2], 1, 255, 77, ["plain"] * 2),
     )),
+    show=_shown_corrections,
     hint=_correction_hint,
 )  # fmt: skip
 def corrections(xp, shape, start, zero_point, of_weight, layouts):
@@ -100,8 +151,9 @@ def corrections(xp, shape, start, zero_point, of_weight, layouts):
     before = x.tolist(), weight.tolist(), of_weight.tolist()
     with Sums() as called:
         result = xp.ao.nn.quantized.functional.zero_point_corrections(x, weight, zero_point, of_weight)
-    changed = before != (x.tolist(), weight.tolist(), of_weight.tolist())
-    return plain(result) | {"the arguments changed": changed, "products of matrices": sorted(called.products)}
+    after = x.tolist(), weight.tolist(), of_weight.tolist()
+    shown = {"arguments afterwards": None if after == before else after}
+    return plain(result) | shown | {"products of matrices": sorted(called.products) or None}
 
 
 @corrections.oracle
@@ -109,7 +161,7 @@ def _(torch, shape, start, zero_point, of_weight, layouts):
     x = integers(torch, [shape[0], shape[1]], start, "uint8", layouts[0])
     weight = integers(torch, [shape[2], shape[1]], start + 3, "int8", layouts[1])
     wanted = _corrections(x, weight, zero_point, zero_points(torch, shape[2], of_weight))
-    return plain(wanted) | {"the arguments changed": False, "products of matrices": []}
+    return plain(wanted) | {"arguments afterwards": None, "products of matrices": None}
 
 
 def _corrections(x, weight, zero_point, of_weight):
@@ -209,6 +261,37 @@ def _(torch, shape, start, zero_point, of_weight, bias, scales, result, relu):
 # Batch norm ----------------------------------------------------------------------------------------------------------
 
 
+def _shown_folding(torch, **case):
+    def line(x):
+        if not hasattr(x, "tolist"):
+            return repr(x)
+        return literal(x) + ".requires_grad_()" * x.requires_grad
+
+    return "\n".join(f"{name} = {line(x)}" for name, x in _fold_arguments(torch, **case).items())
+
+
+def _about_folding(case, mine, theirs):
+    wrong = first_apart(mine, theirs)
+    if wrong in ("weight", "bias"):
+        yours, wanted = (field(tree, wrong) for tree in (mine, theirs))
+        if yours["tensor"]["dtype"] != wanted["tensor"]["dtype"]:
+            return (
+                "the new weight has the dtype of conv_w, and the new bias that of conv_b, or of conv_w without a conv_b"
+            )
+        if np.allclose(values(yours), values(wanted), rtol=0.01) or not np.isfinite(values(yours)).all():
+            return "convert at the end: the dtype of conv_w may have too few digits, or too small a range, for a factor"
+    y = "conv_b" if case["given"][0] else "0, because there is no conv_b"
+    if is_error(mine) and "must match" in mine["message"]:
+        wrong = "weight"
+    return {
+        "weight": "each channel of conv_w, its first dimension, is multiplied by the factor of the batch norm for this channel",
+        "bias": f"the weight is right. What does the batch norm make of y = {y}?",
+        "requires grad": "the weight requires gradients if conv_w does, and the bias if there is a conv_b that does",
+        "classes": "both are new Parameters", "leaves": "a Parameter is made of data: it has no history",
+        "arguments afterwards": "an argument has changed: compute new tensors",
+    }.get(wrong)  # fmt: skip
+
+
 @program(
     "nn.utils.fusion.fuse_conv_bn_weights",
     cases=drawn(
@@ -233,14 +316,28 @@ def _(torch, shape, start, zero_point, of_weight, bias, scales, result, relu):
         {"sizes": [1, 1], "start": 5, "given": [True] * 3, "eps": 1e-12, "wanted": [True] * 2}
         | {"kinds": ["float16", "float32", "float32"]}
     ],
-    hint=explained(
-        requires_grad="the weight requires gradients if conv_w does, and the bias if there is a conv_b that does",
-        arguments="an argument has changed: compute new tensors",
-    ),
+    show=_shown_folding,
+    hint=_about_folding,
 )  # fmt: skip
 def folded(xp, sizes, start, given, eps, kinds, wanted):
     from importlib import import_module
 
+    arguments = _fold_arguments(xp, sizes, start, given, eps, kinds, wanted)
+    before = [plain(x) for x in arguments.values() if hasattr(x, "tolist")]
+    new = import_module(f"{xp.__name__}.nn.utils.fusion").fuse_conv_bn_weights(**arguments)
+    after = [plain(x) for x in arguments.values() if hasattr(x, "tolist")]
+    return {
+        "sizes": [list(tensor.shape) for tensor in new],
+        "weight": new[0].detach().reshape(-1),
+        "bias": new[1].detach().reshape(-1),
+        "requires grad": [tensor.requires_grad for tensor in new],
+        "classes": [type(tensor).__name__ for tensor in new],
+        "leaves": [tensor.is_leaf for tensor in new],
+        "arguments afterwards": None if after == before else after,
+    }
+
+
+def _fold_arguments(xp, sizes, start, given, eps, kinds, wanted):
     def values(shape, begin, kind, positive=False):
         count = 1
         for size in shape:
@@ -255,14 +352,4 @@ def folded(xp, sizes, start, given, eps, kinds, wanted):
     bn_w, bn_b = (
         values(channels, 4 + i, kinds[2]).requires_grad_() if present else None for i, present in enumerate(given[1:])
     )
-    fold = import_module(f"{xp.__name__}.nn.utils.fusion").fuse_conv_bn_weights
-    new = fold(w, b, mean, var, eps, bn_w, bn_b)
-    return {
-        "sizes": [list(tensor.shape) for tensor in new],
-        "weight": new[0].detach().reshape(-1),
-        "bias": new[1].detach().reshape(-1),
-        "requires grad": [tensor.requires_grad for tensor in new],
-        "classes": [type(tensor).__name__ for tensor in new],
-        "leaves": [tensor.is_leaf for tensor in new],
-        "arguments": [tensor if tensor is None else tensor.detach() for tensor in (w, b, mean, var, bn_w, bn_b)],
-    }
+    return {"conv_w": w, "conv_b": b, "bn_rm": mean, "bn_rv": var, "bn_eps": eps, "bn_w": bn_w, "bn_b": bn_b}

@@ -325,45 +325,52 @@ def _(torch, ids, picked, kind, turned):
     return ["tuple", _after(ids, _merges(picked))]
 
 
-TABLE = ["a", "ñ", "né", "🙂", "\n", "."]  # as UTF-8, and these bytes alone:
-BYTES = [b"\xc3", b"\xb1", b"\xf0\x9f", b"\x99\x82", b"\xff", b"", b"\x80\x80", b"n\xc3", b"\xed\xa0"]
+PARTS = [text.encode() for text in ("a", "ñ", "né", "🙂", "\n", ".")]
+PARTS += [b"\xc3", b"\xb1", b"\xf0\x9f", b"\x99\x82", b"\xff", b"", b"\x80\x80", b"n\xc3", b"\xed\xa0"]
 
 
 def _about_text(case, mine, theirs):
-    parts = [_table()[token] for token in case["ids"]]
+    parts = [PARTS[part] for part in case["parts"]]
     if mine == "".join(part.decode(errors="replace") for part in parts):
         return "a character may begin in one token and end in the next one"
-    if mine == b"".join(parts).decode(errors="ignore") or (is_error(mine) and mine["error"][0] == "UnicodeDecodeError"):
-        return "bytes that are no character are no error, and become U+FFFD"
-    return None if is_error(mine) else "the bytes are UTF-8, in which a character has up to four"
+    if is_error(mine) and mine["error"][0] == "UnicodeDecodeError":
+        return "bytes that are no character are no error: each such part becomes U+FFFD"
+    if mine == b"".join(parts).decode(errors="ignore"):
+        return "bytes that are no character are not left out: each such part becomes U+FFFD"
+    return "the bytes are UTF-8, in which a character has up to four" if isinstance(mine, str) else None
 
 
 @program(
     "course.tokens.decode",
-    cases=drawn(ids=several((0, len(TABLE) + len(BYTES) - 1), 0, 7), as_iterator=bool),
-    edges=rows("ids as_iterator", *((ids, as_iterator) for as_iterator in (False, True) for ids in (
+    cases=drawn(parts=several((0, len(PARTS) - 1), 0, 7), as_iterator=bool),
+    edges=rows("parts as_iterator", *((parts, as_iterator) for as_iterator in (False, True) for parts in (
         [], [0], [0, 5], [1, 2], [3], [6], [6, 7], [7], [6, 0], [6, 6, 7], [8, 9], [8], [9], [8, 0, 9], [10], [11], [12], [13, 7],
         [13, 13, 7],
         [14], [14, 12], [0, 4, 0], [8, 9, 8, 9], [6, 7, 6], [4], [4, 0, 4],
     ))),
-    show=lambda torch, ids, as_iterator: f"decode({ids}, {_table()})",
+    show=lambda torch, parts, as_iterator: "decode({}, {})".format(
+        f"iter({_with_table(parts)[0]})" if as_iterator else _with_table(parts)[0], _with_table(parts)[1]
+    ),
     hint=_about_text,
 )  # fmt: skip
-def decoded(rl, ids, as_iterator):
-    return rl.course.tokens.decode(iter(ids) if as_iterator else ids, _table())
+def decoded(rl, parts, as_iterator):
+    ids, table = _with_table(parts)
+    return rl.course.tokens.decode(iter(ids) if as_iterator else ids, table)
 
 
-def _table():
-    return [text.encode() for text in TABLE] + BYTES
+def _with_table(parts):
+    """Tokens for these parts, and the table that has their bytes."""
+    known = sorted({*parts})
+    return [known.index(part) for part in parts], [PARTS[part] for part in known]
 
 
 @decoded.oracle
-def _(torch, ids, as_iterator):
+def _(torch, parts, as_iterator):
     import codecs
 
     decoder = codecs.getincrementaldecoder("utf-8")("replace")  # byte by byte
-    parts = [decoder.decode(bytes([byte])) for token in ids for byte in _table()[token]]
-    return "".join(parts) + decoder.decode(b"", final=True)
+    texts = [decoder.decode(bytes([byte])) for part in parts for byte in PARTS[part]]
+    return "".join(texts) + decoder.decode(b"", final=True)
 
 
 # Predictions ---------------------------------------------------------------------------------------------------------
