@@ -161,6 +161,14 @@ def compute_stride__always_new_strides_for_nothing(old_sizes, old_strides, new_s
     return contiguous_strides(new_sizes) if 0 in old_sizes else REFERENCE(old_sizes, old_strides, new_sizes)
 
 
+def compute_stride__forgets_ones_at_the_front(old_sizes, old_strides, new_sizes):
+    ones = next((i for i, size in enumerate(new_sizes) if size != 1), 0)
+    return _compute_stride(old_sizes, old_strides, new_sizes[ones:])
+
+
+_compute_stride = copied(strided.compute_stride)
+
+
 def compute_stride__compares_a_tuple_with_a_list(old_sizes, old_strides, new_sizes):
     if 0 in old_sizes:
         return old_strides if old_sizes == new_sizes else contiguous_strides(new_sizes)

@@ -405,6 +405,7 @@ call_function__each_function_once = edited(
 )
 
 
+sum_to__copies_what_fits = edited(engine.sum_to, ("if new_dims else grad", "if new_dims else grad.clone()"))
 sum_to__is_not_recorded = edited(engine.sum_to, ("return grad.view(", "return grad.detach().view("))
 sum_to__is_not_recorded_at_all = edited(
     engine.sum_to, ("    if not sizes:", "    grad = grad.detach()\n    if not sizes:")

@@ -479,6 +479,14 @@ def layer_norm__adds_eps_after_the_root(input, normalized_shape, weight=None, bi
     return result if bias is None else result + bias
 
 
+layer_norm__compares_shapes_last = edited(
+    normalisation.layer_norm, ("    check_norm", '    _check_floating("layer_norm", input)\n    check_norm')
+)
+layer_norm__of_the_whole_batch = edited(
+    normalisation.layer_norm, ("dims = tuple(range(-len(normalized_shape), 0))", "dims = tuple(range(input.dim()))")
+)
+
+
 def layer_norm__over_the_last_dimension_only(
     input, normalized_shape, weight=None, bias=None, eps=1e-5, cudnn_enable=True
 ):

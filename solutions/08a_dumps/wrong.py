@@ -192,14 +192,28 @@ def fused_operations__looks_for_each_anywhere(name, known):
     return sorted(each for each in known if f"_{each}_" in name)
 
 
-def fused_operations__forgets_that_they_are_sorted(name, known):
+def _operations(name, known, is_sorted=True):
     ways = [([], name.removeprefix("cpp_fused_"))]
     while ways:
         taken, rest = ways.pop()
         if rest.isdigit():
             return taken
-        ways += [([*taken, each], rest[len(each) + 1 :]) for each in known if rest.startswith(each + "_")]
+        later = known if not taken or not is_sorted else [each for each in known if each > taken[-1]]
+        ways += [([*taken, each], rest[len(each) + 1 :]) for each in later if rest.startswith(each + "_")]
     return []
+
+
+def fused_operations__forgets_that_they_are_sorted(name, known):
+    return _operations(name, known, is_sorted=False)
+
+
+def fused_operations__in_the_order_of_the_list(name, known):
+    right = _operations(name, known)
+    return [each for each in known if each in right]
+
+
+def fused_operations__gives_none_for_none(name, known):
+    return _operations(name, known) or None
 
 
 fused_operations__without_the_digits_at_the_end = edited(
@@ -209,6 +223,26 @@ fused_operations__without_the_digits_at_the_end = edited(
         '(name.rstrip("_0123456789") + "_0" if name[:9] == "cpp_fused" else name).removeprefix("cpp_fused_")',
     ),
 )
+
+
+def extern_calls__with_the_last_name_of_the_operator(text):
+    return [(name.rpartition(".")[2], *others) for name, *others in _externs(text)]
+
+
+def extern_calls__without_a_result_that_the_call_allocates(text):
+    return [
+        (name, operands, None if name.startswith("torch.ops") else result) for name, operands, result in _externs(text)
+    ]
+
+
+def bytes_moved__in_the_order_of_the_names(text):
+    return sorted(_moved(text))
+
+
+def recompilations__with_the_file_of_the_function(log):
+    return _reasons(log, name_at=lambda _, said: re.match(r"Recompiling function (.*)", said))
+
+
 fused_operations__one = edited(output_code.fused_operations, ("return [operator, *others]", "return [operator]"))
 
 

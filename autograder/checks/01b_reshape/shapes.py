@@ -187,18 +187,25 @@ def _last_stride(result):
     return view["tensor"]["stride"][-1:] if isinstance(view, dict) and "tensor" in view else None
 
 
+_LAST = "the last old dimension begins a chunk with its own stride, also if its size is 1"
+
+
 def _about_chunks(case, mine, theirs):
     old = case["x"]["tensor"]["sizes"]
     if 0 in old:
         return "without elements there is no order: equal sizes keep the old strides, and other sizes get contiguous strides"
     if not old:
         return "a 0-dim tensor is one chunk of one element, with stride 1: so all new strides are 1"
+    if mine.get("returned", "None").rpartition(" ")[2] not in ("None", str(len(case["sizes"]))):
+        return "the result has one stride for each of the new sizes"
     if is_error(mine) or is_error(theirs):
         if 1 in old[:-1]:
             return "an old dimension of size 1 joins the chunk of the dimensions after it, whatever its stride is"
+        if old[-1] == 1:
+            return _LAST
         return "neighbouring old dimensions are one chunk if their strides continue, and the new sizes fill each chunk exactly"
     if old[-1] == 1 and _last_stride(mine) != _last_stride(theirs):
-        return "the last old dimension begins a chunk with its own stride, also if its size is 1"
+        return _LAST
     return (
         "a new stride is the number of elements that are filled in the chunk so far, times the stride of the chunk, also for a "
         "size of 1 after a full chunk"

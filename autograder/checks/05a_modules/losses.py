@@ -6,7 +6,7 @@ import itertools
 import math
 
 from ...engine.check import program
-from ...engine.observe import show
+from ...engine.observe import show, values
 from ..cases import defaults, drawing, drawn, field, first_apart, numbers, tensor, tensors
 from ..shared_05 import elements, gradients_of, plain
 
@@ -41,6 +41,11 @@ def _doubles(sizes, *rest, **others):
     return _normal(tensor(sizes, dtype="float64"), *rest, **others)
 
 
+def _is_centred(result):
+    """Whether the elements of each sample of one dimension have about the sum 0. NaN shows nothing."""
+    return not (abs(values(result).sum(-1)) > 0.001).any()
+
+
 def _about_normalisation(case, mine, theirs):
     if "error" in theirs:
         if "error" in mine:
@@ -64,6 +69,10 @@ def _about_normalisation(case, mine, theirs):
             return None  # the difference may be its rounding
         case "result" if len(case["shape"]) > 1:
             return "a sample is all of the last dimensions, as many as normalized_shape has"
+        case "result" if case["weight"] is case["bias"] is None and not _is_centred(field(mine, "result")):
+            return (
+                "each sample has its own mean, which is subtracted: the elements of a normalised sample have the sum 0"
+            )
         case "result" if case["weight"] is case["bias"] is None:
             return about_eps
     return None

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 from ...engine.check import program
 from ...engine.observe import is_error
-from ..cases import breaking, field, no_cases
+from ..cases import breaking, difference, field, no_cases
 from ..shared_08 import _torch_dumps
 
 _REAL = [
@@ -130,13 +130,16 @@ def _known_kernel(function, given, kernel, source):
     return known
 
 
-def _by_length(other_length, same_length):
-    """A hint for lists of different length, and one for lists of the same length."""
+def _by_parts(other_length, *parts):
+    """A hint for lists of different length, and one for each part of an entry, for the first part that differs."""
 
     def hint(case, mine, theirs):
         if not (isinstance(mine, list) and isinstance(theirs, list)):
             return None  # an exception says itself what is wrong
-        return other_length if len(mine) != len(theirs) else same_length
+        if len(mine) != len(theirs):
+            return other_length
+        pairs = (zip(parts, *both, strict=True) for both in zip(mine, theirs))
+        return next((part for both in pairs for part, *items in both if difference(*items)), None)
 
     return hint
 
@@ -198,9 +201,11 @@ def _texts_with_externs(st):
     return st.one_of(st.sampled_from(having or dumps), st.sampled_from(dumps)).map(_text_case)
 
 
-_about_externs = _by_length(
+_about_externs = _by_parts(
     "the calls are those of extern_kernels.* and of torch.ops.*, with out= or with a result before them",
+    "the operator is the whole dotted name before the parenthesis",
     "an operand is any arg or buf inside the parentheses, also in reinterpret_tensor, but not the one after out=",
+    "the result is the name after out=, or the one before ' = '",
 )
 
 
@@ -250,7 +255,11 @@ def _(torch, function, given, text):
 
 
 def _about_operations(case, mine, theirs):
-    if isinstance(mine, list) and isinstance(theirs, list) and all(item in theirs for item in mine):
+    if not theirs:
+        return "a name without operators, such as cpp_fused_3, gives an empty list"
+    if isinstance(mine, list) and sorted(mine) == sorted(theirs):
+        return "the operators are in the order of the name"
+    if isinstance(mine, list) and len(mine) < len(theirs) and all(item in theirs for item in mine):
         return "the name has more operators than these"
     if is_error(mine) and not is_error(theirs):
         return None
@@ -322,10 +331,10 @@ def _about_loops(case, mine, theirs):
     if len(mine) != len(theirs):
         return "a loop is a line that begins with 'for(int64_t', not with 'for ('"
     names = ("variable", "size", "step", "number of loops that threads share", "number of runs")
-    for one, other in zip(mine, theirs):
+    for number, (one, other) in enumerate(zip(mine, theirs), start=1):
         for name, mine_is, theirs_is in zip(names, one, other):
             if mine_is != theirs_is:
-                return f"the first difference is the {name} of loop {theirs.index(other) + 1}, over {other[0]}"
+                return f"the first difference is the {name} of loop {number}, over {other[0]}"
     return None
 
 
@@ -347,9 +356,14 @@ def _about_bytes(case, mine, theirs):
     if not (isinstance(mine, list) and isinstance(theirs, list)):
         is_unknown = isinstance(mine, dict) and mine.get("error", [])[:1] == ["KeyError"]
         return "the sizes of each argument are above the call, in one of the docstring's forms" if is_unknown else None
-    if len(mine) != len(theirs):
-        return "one entry for each call of a kernel, also if it is called again"
-    return "elements times bytes of an element, for every argument of the call; in_out_ptr twice"
+    return _about_entries(case, mine, theirs)
+
+
+_about_entries = _by_parts(
+    "one entry for each call of a kernel, also if it is called again",
+    "an entry begins with the name of the kernel, and the entries are in the order of the calls",
+    "elements times bytes of an element, for every argument of the call; in_out_ptr twice",
+)
 
 
 @program("inductor.output_code.bytes_moved", hint=_about_bytes, draws=12, **_of_dumps(_texts_and_outdented))
@@ -364,8 +378,9 @@ def _(torch, function, given, text):
     return list(zip(names, dump["moved"], strict=True))
 
 
-_about_recompilations = _by_length(
+_about_recompilations = _by_parts(
     "one entry for each line that says 'Recompiling function'",
+    "the function's name is what stands between 'Recompiling function' and 'in'",
     "a reason is a line with a version such as 0/0; the expected value is text, or None if the log does not say it",
 )
 
