@@ -53,7 +53,7 @@ class Course:
 
     def find_labs(self, number: str) -> list[Lab]:
         """The labs that `04a`, `4a` or `04a_history` means: `04` means all labs of phase 04. Raises LookupError with similar names,
-        or with the names of all labs."""
+        or with the numbers of all labs."""
         wanted, names = _padded(number), lab_names()
         if labs := [Lab(name, self) for name in names if wanted in (name, number_of(name), name[:2])]:
             return labs
@@ -109,7 +109,7 @@ def did_you_mean_lab(wanted: str, names: Sequence[str]) -> str:
 
 
 def _all_labs(names: Sequence[str]) -> str:
-    labs = ", ".join(names)
+    labs = ", ".join(map(number_of, names))
     return phrase(f"the labs are {labs}")
 
 

@@ -49,6 +49,8 @@ def build(labs: tuple[str, ...], check: bool, force: bool) -> int:
             stale += [path for language in languages() for path in translate.stale(language)]
             for path in stale:
                 out.print(f"{short(path)} differs from a rebuild: `rushlight build` renews it", markup=False)
+            if not stale:
+                out.print("nothing differs from a rebuild", style="dim")
             return 1 if stale else 0
         renewed = [short(path) for generator in generators for path in gen.write(generator)]
         if renewed:
@@ -88,10 +90,10 @@ def plant(lab: str, function: str, file: Path) -> int:
 @app.command()
 @click.argument("wanted", metavar="[LAB...]", nargs=-1)
 def record(wanted: tuple[str, ...]) -> int:
-    """Record torch's answers, and the outputs of cells that run torch, for machines without torch.
+    """Record what torch answers, for machines without torch.
 
-    LAB is a lab, or a phase, which means all its labs. Without one, all labs are recorded that do not work on torch itself. A lab
-    is recorded again only if its checks or its solution have changed.
+    The outputs of cells that run torch are recorded, too. LAB is a lab, or a phase, which means all its labs. Without one, all labs
+    are recorded that do not work on torch itself. A lab is recorded again only if its checks or its solution have changed.
     """
     course = Course()
     labs = [lab for number in wanted for lab in course.find_labs(number)] or _practised(course)
@@ -150,9 +152,15 @@ def translate_texts(language: str | None, texts: tuple[str, ...], status: bool) 
     labs/01a_views. A message that has changed is fuzzy, and is shown in English until somebody looks at it.
     """
     need_repository()
+    from babel import Locale, UnknownLocaleError
+
     from ..author import translate
     from ..translation import languages
 
+    try:
+        Locale.parse(language or "en")
+    except (ValueError, UnknownLocaleError):
+        raise LookupError(f"{language!r} is no code of a language, such as fr or pt_BR") from None
     chosen = [language] if language else languages()
     if status:
         for each in chosen:
@@ -160,8 +168,11 @@ def translate_texts(language: str | None, texts: tuple[str, ...], status: bool) 
         return 0
     lines = []
     for each in chosen:
-        for path in translate.renew(each, texts):
+        renewed = [*translate.renew(each, texts)]
+        for path in renewed:
             out.print(f"{short(path)}: in step with its text", markup=False, style="green")
+        if not renewed:
+            out.print(f"{each}: nothing has changed", style="dim")
         lines += [f"{each}: {line}" for line in translate.all_broken(each)]
     for line in lines:
         out.print(line, markup=False, style="red")
@@ -187,7 +198,10 @@ def _table_of_texts(language: str, status: dict[str, Counts]) -> Table:
 @click.option("--serve", is_flag=True, help="Serve it on this machine instead, and rebuild on changes.")
 @click.option("--lite", is_flag=True, help="Add JupyterLite: notebooks of the labs that run in a browser.")
 def docs(serve: bool, lite: bool) -> int:
-    """Build the site into site/. It shows what is recorded of torch, so what has changed is recorded first."""
+    """Build the site into site/.
+
+    It shows what is recorded of torch, so what has changed is recorded first.
+    """
     need_repository()
     if serve and lite:
         raise click.UsageError("--lite needs a site that stays: build it without --serve.")

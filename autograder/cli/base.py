@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from rich.console import Console
 
 from ..author import BuildError
 from ..course import COURSE
-from ..language import speak
+from ..language import ENGLISH, speak
 from ..text import printable
 
 out = Console(highlight=False, soft_wrap=True)
@@ -32,9 +32,13 @@ def main() -> None:
             stream.reconfigure(errors="replace")  # a pipe on Windows cannot hold ✓
     try:
         code = app.main(prog_name="rushlight", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        sys.exit(2)
     except click.UsageError as error:
-        where = error.ctx.command_path if error.ctx else "rushlight"
-        click.echo(f"{where}: {error.format_message()} `{where} --help` says more.", err=True)
+        where, said = error.ctx.command_path if error.ctx else "rushlight", error.format_message()
+        said += "" if said.endswith((".", "?")) else "."
+        click.echo(f"{where}: {said} `{where} --help` says more.", err=True)
         sys.exit(2)
     except (click.Abort, KeyboardInterrupt):
         click.echo("rushlight: interrupted; run it again to go on", err=True)
@@ -58,13 +62,23 @@ def _expected_errors() -> tuple[type[Exception], ...]:
     return LookupError, BuildError, GradingError, NotGraded, NotOpened, Unreadable, ModuleNotFoundError, OSError
 
 
-class _Commands(click.Group):
-    """The commands in this order, below the words that say whose they are."""
+class InOrder(click.Group):
+    """Commands in the order in which they are defined, which is that of their use, each with its whole first sentence."""
+
+    def sections(self) -> dict[str, Iterable[str]]:
+        return {"Commands": self.commands}
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
-        for title, names in _SECTIONS.items():
+        for title, names in self.sections().items():
             with formatter.section(title):
-                formatter.write_dl([(name, self.commands[name].get_short_help_str(80)) for name in names])
+                formatter.write_dl([(name, self.commands[name].get_short_help_str(200)) for name in names])
+
+
+class _Commands(InOrder):
+    """The commands below the words that say whose they are."""
+
+    def sections(self) -> dict[str, Iterable[str]]:
+        return {**_SECTIONS}
 
 
 _SECTIONS = {
@@ -89,7 +103,10 @@ def _print_version(context: click.Context, option: click.Parameter, wanted: bool
 )
 @click.pass_context
 def app(context: click.Context) -> None:
-    """A course in PyTorch's internals. Checks compare what students write with real torch."""
+    """A course in PyTorch's internals. Checks compare what students write with real torch.
+
+    `rushlight lab` opens the first lab. `rushlight COMMAND --help` says more about a command.
+    """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
 
@@ -97,11 +114,20 @@ def app(context: click.Context) -> None:
 Advance = Callable[[int, int, str], None]
 
 
+def _expect(context: click.Context, option: click.Parameter, language: str) -> str:
+    if language not in ("", ENGLISH):
+        from ..translation import expect  # imports nbformat
+
+        expect(language)
+    return language
+
+
 lang = click.option(
     "--lang",
     "language",
     default="",
     metavar="CODE",
+    callback=_expect,
     help="In another language, such as es, as far as it is translated.",
 )
 

@@ -11,13 +11,13 @@ from ..course import WORK
 from ..language import speak, speaking
 from ..model import Course, Lab
 from ..text import printable
-from .base import app, lang, out, progress_bar, short
+from .base import InOrder, app, lang, out, progress_bar, short
 from .instructors import _class, _need_sandbox, _released
 
 PRACTICE = "practice"  # the folder, and the student of its papers
 
 
-class _Exam(click.Group):
+class _Exam(InOrder):
     """`exam LAB...` draws: a first word that is no command of the group is a lab."""
 
     def resolve_command(
@@ -30,7 +30,7 @@ class _Exam(click.Group):
 
 @app.group(
     cls=_Exam,
-    no_args_is_help=False,
+    no_args_is_help=True,
     context_settings={"ignore_unknown_options": True},
     subcommand_metavar="LAB... | COMMAND ...",
 )
@@ -82,10 +82,10 @@ def _draw(labs: list[Lab], no_sandbox: bool) -> int:
 @click.argument("paper", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--no-open", is_flag=True, help="Do not open a browser, only print the address.")
 def take(paper: Path, no_open: bool) -> int:
-    """Take an exam in the browser: PAPER is the file that you were given, STUDENT.exam.
+    """Take an exam in the browser.
 
-    The answers are sealed as you give them, in a file beside the paper, which you hand in. If anything stops, start it again: it
-    goes on where it was.
+    PAPER is the file that you were given, STUDENT.exam. The answers are sealed as you give them, in a file beside the paper, which
+    you hand in. If anything stops, start it again: it goes on where it was.
     """
     from ..exam.desk import SUFFIX as ANSWERS
     from ..exam.desk import serve
@@ -99,7 +99,10 @@ def take(paper: Path, no_open: bool) -> int:
 @click.argument("name", metavar="EXAM")
 @_class
 def print_(name: str) -> int:
-    """Write the papers of a class as a PDF, a sheet each with a code and no name, and a form for who types the answers."""
+    """Write the papers of a class as a PDF.
+
+    Each sheet has a code and no name. A form for the person who types the answers is beside it.
+    """
     from ..exam.class_exams import find_exam, print_sheets
 
     for path in print_sheets(find_exam(name, Course())):
@@ -112,7 +115,7 @@ def print_(name: str) -> int:
 @_class
 @click.option("--no-sandbox", is_flag=True, help="Run submissions as ordinary processes: only if you trust them.")
 def grade(name: str, no_sandbox: bool) -> int:
-    """Mark what was handed in, and enter it in the gradebook beside the labs.
+    """Mark the answers, and enter them in the gradebook beside the labs.
 
     The files of answers are in `exams/EXAM/answers`, and what was typed from paper is in `exams/EXAM/typed.csv`. Grading again
     marks what is new, and keeps every mark that was given by hand for an answer that is the same.

@@ -136,7 +136,7 @@ def grade(
             try:
                 complete &= grade_lab(wanted, force, no_sandbox, jobs, executor, *only)
             except GradingError as error:  # such as a compiler that is missing: the other labs may need none
-                failed.append(f"{wanted}: {error}")
+                failed.append(f"{error}" if wanted in labs else f"{wanted}: {error}")
                 if isinstance(error, grading.EngineLost):
                     break
     if failed:
@@ -217,15 +217,24 @@ def watch(
 @app.command()
 @click.argument("labs", metavar="[LAB...]", nargs=-1)
 @_class
-@click.option("--into", type=click.Path(path_type=Path), help="The downloaded table, which stays as it is.")
+@click.option(
+    "--into", type=click.Path(path_type=Path), metavar="FILE", help="The downloaded table, which stays as it is."
+)
 @click.option(
     "--out",
     "target",
     type=click.Path(path_type=Path),
+    metavar="FILE",
     help="The new file (default: marks.csv in the folder of the class).",
 )
-@click.option("--column", help="The heading of the column for the marks (default: by the number of the lab).")
-@click.option("--by", help="The heading of the column that identifies students (default: the one that fits most).")
+@click.option(
+    "--column", metavar="HEADING", help="The heading of the column for the marks (default: by the number of the lab)."
+)
+@click.option(
+    "--by",
+    metavar="HEADING",
+    help="The heading of the column that identifies students (default: the one that fits most).",
+)
 @click.option("--scale", is_flag=True, help="Fit marks to the points that the lab has in the table.")
 @click.option(
     "--drop", type=click.IntRange(0), default=0, metavar="N", help="Leave each student's N lowest labs out of the sum."
@@ -256,7 +265,7 @@ def marks(
     if target and target.exists():
         raise FileExistsError(f"{short(target)} exists: name a new file with --out")
     target = target or classroom() / "marks.csv"
-    with replacing(target) as part, _gradebook() as gradebook:
+    with _gradebook() as gradebook, replacing(target) as part:
         if not into:
             from ..classroom.term import Term, remarks
 
@@ -473,7 +482,9 @@ def release(labs: tuple[str, ...], folder: Path, core: bool, language: str) -> i
 
 
 @app.command()
-@click.option("--socket", "path", default=os.environ.get("RUSHLIGHT_JUDGE"), help="Where notebooks find it.")
+@click.option(
+    "--socket", "path", default=os.environ.get("RUSHLIGHT_JUDGE"), metavar="FILE", help="Where notebooks find it."
+)
 def judge(path: str | None) -> None:
     """Load torch once for the checks of all notebooks of this machine.
 

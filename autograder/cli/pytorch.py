@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import click
 
 from ..language import speak
-from .base import app, out, short
+from .base import InOrder, app, out, short
 
 if TYPE_CHECKING:
     from ..notebook.working_copy import WorkingCopy
 
 
-@app.group()
+@app.group(cls=InOrder)
 def pytorch() -> None:
     """Mend PyTorch in a working copy of its Python files.
 
@@ -36,9 +36,10 @@ _lab = click.option(
 @pytorch.command()
 @click.argument("number", metavar="CASE")
 def start(number: str) -> int:
-    """Put CASE, such as 15a.2, into the working copy, and print its report.
+    """Put a case into the working copy, and print its report.
 
-    The patch of the case before is kept in work/15a/patches/, and is there again when that case is started again.
+    CASE is such as 15a.2. The patch of the case before is kept in work/15a/patches/, and is there again when that case is started
+    again.
     """
     from ..notebook.working_copy import copy_of, told
 
@@ -55,7 +56,7 @@ def start(number: str) -> int:
 @pytorch.command()
 @_lab
 def diff(lab: str | None) -> int:
-    """Print your patch: the difference of the working copy from the case as it began."""
+    """Print your patch, which is all that you have changed since the case began."""
     print(_copy(lab).diff(), end="")
     return 0
 
@@ -63,7 +64,7 @@ def diff(lab: str | None) -> int:
 @pytorch.command()
 @_lab
 def test(lab: str | None) -> int:
-    """Run the report's program, and others that were right before, on the working copy.
+    """Test the working copy: the report's program runs, and others that were right before.
 
     Each result is compared with that of the installed PyTorch. Exit code 1 if one differs.
     """
@@ -77,7 +78,7 @@ def test(lab: str | None) -> int:
 @pytorch.command()
 @_lab
 def undo(lab: str | None) -> int:
-    """Take all changes of the case back. The patch is kept in a file."""
+    """Take all changes of the case back, and keep the patch in a file."""
     kept = _copy(lab).undo()
     if kept:
         out.print(speak("your patch is in {path}", path=short(kept)), markup=False)
@@ -90,7 +91,7 @@ def undo(lab: str | None) -> int:
 @click.argument("words", metavar="PROGRAM [ARGUMENT...]", nargs=-1, required=True, type=click.UNPROCESSED)
 @_lab
 def run(words: tuple[str, ...], lab: str | None) -> None:
-    """Run Python with the PyTorch of the working copy: a script, or `-c` and a text."""
+    """Run a program, or `-c` and a text, with the PyTorch of the working copy."""
     copy = _copy(lab)
     assert copy.case
     sys.exit(copy.run(words))

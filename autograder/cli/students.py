@@ -1,4 +1,4 @@
-"""The commands of students: `lab`, `check`, `board`, `run`, `status`."""
+"""The commands of students: `lab`, `check`, `status`, `board`, `run`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import redirect_stdout, suppress
 from functools import partial
 from pathlib import Path
@@ -25,7 +25,7 @@ from rich.text import Text
 
 from ..course import COURSE, FOR_ASSISTANTS, READINGS, ROOT, cache_folder, replacing, set_environment
 from ..language import ENGLISH, language_of, speak, speaking
-from ..model import Course, Lab, Submission, check_name, lab_names, read_notebook
+from ..model import Course, Lab, Submission, Unreadable, check_name, lab_names, read_notebook
 from ..paths import core_checks, core_minutes, labs_of, sections_of
 from ..text import printable
 from .base import Advance, app, lang, need, out, progress_bar, short
@@ -37,6 +37,14 @@ if TYPE_CHECKING:
 _no_sandbox = click.option(
     "--no-sandbox", is_flag=True, help="Run the cells as an ordinary process, where there is no sandbox."
 )
+_EVERYWHERE = "", "0.0.0.0", "::"  # hosts of a server that answers on all addresses of its machine
+_ONE_OF_BOTH = "name a lab or a path, not both."
+_notebook = click.option(
+    "--notebook",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Take this notebook instead of the one in work/.",
+)
 _path = click.option(
     "--path", "way", metavar="NAME", help="The labs of a path: compiler, distributed, kernels or contributor."
 )
@@ -45,26 +53,24 @@ _path = click.option(
 @app.command()
 @click.argument("lab", required=False)
 @click.argument("more", nargs=-1, metavar="[-- OPTION...]")
-@click.option("--no-open", is_flag=True, help="Only copy.")
+@click.option("--no-open", is_flag=True, help="Only copy, and do not open it.")
 @_path
 @_no_sandbox
 @lang
 def lab(lab: str | None, more: tuple[str, ...], no_open: bool, way: str | None, no_sandbox: bool, language: str) -> int:
     """Copy a lab to work/ (once) and open it in JupyterLab.
 
-    LAB is 01a by default. With --path it is the first lab of the path whose core is not finished. Options after `--` are
-    JupyterLab's, such as `-- --no-browser --port 8899`.
+    LAB is 01a by default. With --path it is the first lab of the path whose core is not finished. If JupyterLab runs here already,
+    you get its address. Options after `--` are JupyterLab's, such as `-- --no-browser --port 8899`.
     """
     if lab and lab.startswith("-"):  # there is no lab, only options of JupyterLab
         more, lab = (lab, *more), None
+    if more and not more[0].startswith("-"):
+        raise click.UsageError(f"name one lab: {more[0]!r} is no option of JupyterLab.")
     if lab and way:
-        raise click.UsageError("name a lab or a path, not both.")
+        raise click.UsageError(_ONE_OF_BOTH)
     wanted = _next_of(way, no_sandbox) if way else Course().find_released(lab or _usual_lab())
     copy = wanted.work_path
-    if language:
-        from ..translation import copy_lab, expect
-
-        expect(language)
     if copy.exists():
         said = speak("your copy is {path}", path=short(copy))
         if language and language != (_spoken_in(copy) or ENGLISH):
@@ -75,7 +81,9 @@ def lab(lab: str | None, more: tuple[str, ...], no_open: bool, way: str | None, 
                     path=short(copy), folder=short(copy.parent),
                 )  # fmt: skip
     else:
-        if language:
+        if language not in ("", ENGLISH):
+            from ..translation import copy_lab
+
             copy_lab(wanted, language, copy)
         else:
             shutil.copytree(wanted.todays_path.parent, copy.parent, dirs_exist_ok=True)
@@ -93,10 +101,15 @@ def lab(lab: str | None, more: tuple[str, ...], no_open: bool, way: str | None, 
     if no_open:
         out.print(said, markup=False)
         return 0
+    page = f"lab/tree/{copy.relative_to(ROOT).as_posix()}"
+    if server := _running():
+        address = _address(server, page)
+        out.print(f"{said}; {speak('JupyterLab runs already, at {address}', address=address)}", markup=False)
+        return 0
     if hasattr(os, "geteuid") and os.geteuid() == 0 and "--allow-root" not in more:
         command = f"`.venv/bin/rushlight lab {wanted.number} -- --allow-root`"
         out.print(speak("root must allow JupyterLab to start: {command}", command=command))
-    return _open(copy, said, more)
+    return _open(page, said, more)
 
 
 def _copy_missing(source: str | Path, target: str | Path) -> None:
@@ -114,12 +127,11 @@ def _name_kernel(path: Path) -> None:
     path.write_bytes((json.dumps(nb, ensure_ascii=False, indent=1, sort_keys=True) + "\n").encode())
 
 
-def _open(copy: Path, said: str, more: tuple[str, ...]) -> int:
-    """Run JupyterLab with a notebook until it is stopped. All that it prints, unless something fails, is its address.
+def _open(page: str, said: str, more: tuple[str, ...]) -> int:
+    """Run JupyterLab with the page of a notebook until it is stopped. All that it prints, unless something fails, is its address.
 
     A level of its log that is among the options holds for its server and for its extension LabApp.
     """
-    page = f"lab/tree/{copy.relative_to(ROOT).as_posix()}"
     quiet = ["--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
     if not any(word in option for option in more for word in ("log-level", "log_level", "--debug")):
         quiet += ["--log-level=ERROR", "--LabApp.log_level=ERROR"]
@@ -130,7 +142,7 @@ def _open(copy: Path, said: str, more: tuple[str, ...]) -> int:
     with _start([sys.executable, "-m", "jupyterlab", *quiet, *start, *more]) as jupyterlab:
         try:
             with out.status(speak("starting JupyterLab")):
-                address = _address(jupyterlab, page)
+                address = _address_of_new(jupyterlab, page)
         except KeyboardInterrupt:
             jupyterlab.terminate()
             raise
@@ -153,20 +165,35 @@ def _start(command: list[str]) -> subprocess.Popen:
         signal.signal(signal.SIGINT, before)
 
 
-def _address(jupyterlab: subprocess.Popen, page: str) -> str:
+def _address_of_new(jupyterlab: subprocess.Popen, page: str) -> str:
     """The address of a page of this JupyterLab as soon as it answers, or an empty string if it has ended."""
     from jupyter_core.paths import jupyter_runtime_dir
 
     path = Path(jupyter_runtime_dir()) / f"jpserver-{jupyterlab.pid}.json"
     while jupyterlab.poll() is None:
         with suppress(OSError, ValueError):  # it is not there yet, or half written
-            server = json.loads(path.read_text(encoding="utf-8"))
-            url = server["url"]
-            if server["hostname"] in ("", "0.0.0.0", "::"):  # a container's own name is unknown outside it
-                url = url.replace(socket.gethostname(), "localhost", 1)
-            return f"{url}{page}" + (f"?token={server['token']}" if server["token"] else "")
+            return _address(json.loads(path.read_text(encoding="utf-8")), page)
         time.sleep(0.1)
     return ""
+
+
+def _address(server: Mapping, page: str) -> str:
+    url = server["url"]
+    if server["hostname"] in _EVERYWHERE:  # a container's own name is unknown outside it
+        url = url.replace(socket.gethostname(), "localhost", 1)
+    return f"{url}{page}" + (f"?token={server['token']}" if server["token"] else "")
+
+
+def _running() -> Mapping | None:
+    """What Jupyter has written about a server that runs on this folder, if there is one that answers."""
+    from jupyter_server.serverapp import list_running_servers
+
+    for server in list_running_servers():
+        if Path(server["root_dir"]).resolve() == ROOT:
+            host = "localhost" if server["hostname"] in _EVERYWHERE else server["hostname"]
+            with suppress(OSError), socket.create_connection((host, server["port"]), timeout=2):  # it has not died
+                return server
+    return None
 
 
 def _other_build(driver: Path = Path("/proc/driver/nvidia/version")) -> str:
@@ -196,7 +223,7 @@ def _usual_lab() -> str:
 
 @app.command()
 @click.argument("lab", required=False)
-@click.option("--notebook", type=click.Path(path_type=Path), help="Check this notebook instead of the one in work/.")
+@_notebook
 @click.option("--json", "as_json", is_flag=True, help="Print the verdicts as JSON, for a program.")
 @_no_sandbox
 def check(lab: str | None, notebook: Path | None, as_json: bool, no_sandbox: bool) -> int:
@@ -225,6 +252,8 @@ def check(lab: str | None, notebook: Path | None, as_json: bool, no_sandbox: boo
 
 def _existing(path: Path, lab: Lab) -> Path:
     if not path.exists():
+        if path != lab.work_path:
+            raise LookupError(f"there is no {short(path)}")
         raise LookupError(f"there is no {short(path)}: `rushlight lab {lab.number} --no-open` makes one")
     return path
 
@@ -238,17 +267,20 @@ def _spoken_in(path: Path) -> str:
 
 
 def _print_verdicts(verdicts: dict[str, Verdict], lab: Lab) -> None:
-    from ..engine.card import points_of
-
     untouched = [verdict for verdict in verdicts.values() if _is_untouched(verdict)]
     for verdict in verdicts.values():
         if verdict not in untouched:
             out.print(_coloured(verdict))
     if untouched:
         out.print(f"– {speak('not attempted')}: {', '.join(verdict.check for verdict in untouched)}", style="dim")
-    worth, written = lab.points, lab.written_points
-    earned = sum(worth[check] for check, verdict in verdicts.items() if verdict.passed and check in worth)
-    points = points_of(earned, lab.all_points)
+    _print_points(lab, [check for check, verdict in verdicts.items() if verdict.passed])
+
+
+def _print_points(lab: Lab, passed: list[str]) -> None:
+    from ..engine.card import points_of
+
+    points = points_of(sum(worth for check, worth in lab.points.items() if check in passed), lab.all_points)
+    written = lab.written_points
     more = speak(", {written:g} of them for your written answer", written=written) if written else ""
     out.print(f"\n[bold]{points}[/bold]{more}")
 
@@ -276,18 +308,18 @@ def _coloured(verdict: Verdict) -> Text:
 
 
 @app.command()
-@click.argument("lab")
-@click.option("--notebook", type=click.Path(path_type=Path), help="Count in this notebook instead of the one in work/.")
+@click.argument("lab", required=False)
+@_notebook
 @_no_sandbox
-def board(lab: str, notebook: Path | None, no_sandbox: bool) -> int:
+def board(lab: str | None, notebook: Path | None, no_sandbox: bool) -> int:
     """Show what your finished answers ask for, in counts.
 
-    Beside each number is the reference's, and the smallest possible where it is known. The numbers are the same on every machine.
-    No points depend on them.
+    LAB is 01a by default. Beside each number is the reference's, and the smallest possible where it is known. The numbers are the
+    same on every machine. No points depend on them.
     """
     from ..engine import board
 
-    wanted = Course().find_released(lab)
+    wanted = Course().find_released(lab or _usual_lab())
     path = _existing(notebook or wanted.work_path, wanted)
     with progress_bar() as progress:
         verdicts = _run(wanted, path, _isolated(no_sandbox, notebook), progress)
@@ -313,7 +345,10 @@ def board(lab: str, notebook: Path | None, no_sandbox: bool) -> int:
 )
 @click.option("--compare", is_flag=True, help="Run it on PyTorch, too, and print where the outputs differ.")
 @click.option(
-    "--seed", type=click.IntRange(0, 2**32 - 1), help="Seed of all random numbers. With --compare it is 0 unless named."
+    "--seed",
+    type=click.IntRange(0, 2**32 - 1),
+    metavar="N",
+    help="Seed of all random numbers. With --compare it is 0 unless named.",
 )
 def run(
     words: tuple[str, ...], module: bool, mine: str | None, answers: bool, compare: bool, seed: int | None
@@ -362,15 +397,25 @@ def _plugged_in(folder: str) -> dict[CodeType, str]:
 
 
 @app.command()
+@click.argument("lab", required=False)
 @_path
 @click.option(
-    "--record", type=click.Path(path_type=Path, dir_okay=False), help="With --path: write what passed to this page."
+    "--record",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="With --path: write what passed to this page.",
 )
-@click.option("--name", help="With --record: the name on the page.")
+@click.option("--name", metavar="NAME", help="With --record: the name on the page.")
 @click.option("--student", metavar="ID", help="With --record: run what this student of the class has handed in.")
-@click.option("--verify", type=click.Path(path_type=Path, dir_okay=False), help="Say whether a page is a whole record.")
+@click.option(
+    "--verify",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Say whether a page is a whole record.",
+)
 @_no_sandbox
 def status(
+    lab: str | None,
     way: str | None,
     record: Path | None,
     name: str | None,
@@ -378,10 +423,13 @@ def status(
     verify: Path | None,
     no_sandbox: bool,
 ) -> int:
-    """Count the checks that pass in work/, and the points of each lab. Below: the lab that was finished last, and what is next.
+    """Show which labs and exercises are done in work/, and what is next.
 
-    With --path it also says what to read next and about how much time is left.
+    Of all labs it counts the checks that pass, and the points. Of one LAB it shows each exercise. With --path it also says what to
+    read next and about how much time is left.
     """
+    if lab and (way or record or verify):
+        raise click.UsageError(_ONE_OF_BOTH if way else "a LAB has no record: --record and --verify are for a path.")
     if verify:
         from ..classroom import record as records
 
@@ -392,25 +440,55 @@ def status(
         return _record(record, way, name, student, no_sandbox)
     if name or student:
         raise click.UsageError("--name and --student are for --record.")
-    labs = labs_of(way) if way else Course().released_labs()
+    one = Course().find_released(lab) if lab else None
+    labs = [one] if one else labs_of(way) if way else Course().released_labs()
     isolated = _isolated(no_sandbox)
     _say_judge()
     with progress_bar() as progress:
         passed = {lab: _passed_in_work(lab, isolated, progress) for lab in labs}
+    if one:
+        out.print(_table_of_exercises(one, passed[one]))
+        _print_points(one, passed[one])
+    else:
+        out.print(_table_of_labs(passed))
+    for line in _end(passed, way):
+        out.print(line, markup=False)
+    return 0
+
+
+def _table_of_labs(passed: dict[Lab, list[str]]) -> Table:
     table = Table(box=None, pad_edge=False)
     for heading in (speak("lab"), speak("checks"), "", speak("points")):
         table.add_column(heading, justify="right" if heading in (speak("checks"), speak("points")) else "left")
-    for lab in labs:
+    for lab in passed:
         worth, done = lab.points, [check for check in lab.points if check in passed[lab]]
         filled = round(20 * len(done) / len(worth))
         bar = f"[green]{'█' * filled}[/green][dim]{'░' * (20 - filled)}[/dim]"
         earned = f"{sum(worth[check] for check in done):g} / {lab.all_points:g}"
         is_begun = lab.work_path.exists()
         table.add_row(lab.name, f"{len(done)} / {len(worth)}", bar, earned, style="" if is_begun else "dim")
-    out.print(table)
-    for line in _end(passed, way):
-        out.print(line, markup=False)
-    return 0
+    return table
+
+
+def _table_of_exercises(lab: Lab, passed: list[str]) -> Table:
+    """A row for each exercise of a lab, in its order, with the points of its checks that pass."""
+    from ..engine.check import exercise_of, is_milestone, short_name
+
+    optional = {*lab.exercises} - {*lab.core}
+    checks: dict[str, list[str]] = {}
+    for check in lab.points:
+        checks.setdefault(check if is_milestone(check) else exercise_of(check), []).append(check)
+    minutes, table = core_minutes(lab), Table(box=None, pad_edge=False)
+    for heading in ("", speak("exercise"), speak("points"), speak("minutes")):
+        table.add_column(heading, justify="right" if heading in (speak("points"), speak("minutes")) else "left")
+    for exercise, own in checks.items():
+        done = [check for check in own if check in passed]
+        mark = Text("✓", "bold green") if len(done) == len(own) else Text("–", "dim")
+        earned, worth = (sum(lab.points[check] for check in some) for some in (done, own))
+        takes = speak("milestone") if is_milestone(exercise) else str(minutes.get(exercise, ""))
+        takes = speak("further") if exercise in optional else takes
+        table.add_row(mark, short_name(exercise), f"{earned:g} / {worth:g}", takes)
+    return table
 
 
 def _passed_in_work(lab: Lab, isolated: bool, progress: Advance) -> list[str]:
@@ -438,11 +516,14 @@ def _end(passed: dict[Lab, list[str]], way: str | None) -> Iterator[str]:
     if finished:
         yield ""
         yield from _end_of(finished[-1], passed[finished[-1]])
-    start = 0 if way or not begun else labs.index(begun[-1])
+    usual = next((lab for lab in labs if lab.name == _usual_lab()), labs[0])
+    start = labs.index(labs[0] if way else begun[-1] if begun else usual)
     following = next((lab for lab in labs[start:] + labs[:start] if lab not in finished), None)
+    if following is None and len(labs) == 1:
+        return
     if following is None:
         yield "\n" + (speak("Every lab of the path is finished.") if way else speak("Every lab is finished."))
-    elif begun or way:
+    else:
         todo = [exercise for exercise in following.core if exercise not in _exercises(following, passed[following])]
         place = f"{following}, {todo[0]}" if todo and following in begun else following
         yield "\n" + speak("Next: {place}. `rushlight lab {number}` opens it.", place=place, number=following.number)
@@ -505,13 +586,15 @@ def _record(path: Path, way: str | None, name: str | None, student: str | None, 
         raise click.UsageError("--record needs --path, and either --name or --student.")
     if student and no_sandbox:
         raise click.UsageError("what a student has handed in runs in a sandbox only.")
-    passed, isolated = {}, _isolated(no_sandbox)
+    labs, passed, isolated = labs_of(way), {}, _isolated(no_sandbox)
+    if student and not any(Submission(lab, student).path.exists() for lab in labs):
+        raise LookupError(f"no student {printable(student)!r} has handed in a lab of the path {way}")
     key = record.key_of(Course()) if student else None
     if student and key is None:
         raise LookupError("this class has no key yet: `rushlight grade` makes it")
     _say_judge()
     with progress_bar() as progress:
-        for lab in labs_of(way):
+        for lab in labs:
             copy = Submission(lab, student).path if student else lab.work_path
             verdicts = _run(lab, copy, isolated, progress) if copy.exists() else {}
             passed[lab] = [check for check, verdict in verdicts.items() if verdict.passed]
@@ -566,22 +649,17 @@ def _isolated(no_sandbox: bool, notebook: Path | None = None) -> bool:
 
 
 def _run(lab: Lab, path: Path, isolated: bool, progress: Advance) -> dict[str, Verdict]:
-    import nbformat
-
-    from ..classroom.restore import differences, restore
+    from ..classroom.restore import StudentNotebook, differences
     from ..engine import sandbox
 
     need(isolated and sandbox.missing(lab.course.private_folders))
-    released = lab.release.nodes
     try:
-        copy = nbformat.reads(read_notebook(path), as_version=4)
-        notebook, remarks = restore(copy, released), differences(copy, released)
-    except OSError:
-        raise
-    except Exception as error:  # nbformat raises many types for cells that are none
-        first = next(iter(str(error).splitlines()), "") or type(error).__name__
-        raise LookupError(f"{short(path)} is not a notebook of {lab}: {printable(first)}") from None
-    for line in remarks:
+        copy = StudentNotebook(lab, read_notebook(path))
+        notebook = copy.restored()
+    except Unreadable as error:
+        reason = str(error).removeprefix("not a notebook").removeprefix(" of this lab").removeprefix(": ")
+        raise LookupError(f"{short(path)} is not a notebook of {lab}: {reason}") from None
+    for line in differences(copy.content, copy.released):
         out.print(printable(f"{short(path)}: {line}"), markup=False, style="yellow")
     checks = list(filter(None, map(check_name, notebook.cells)))
     progress(0, len(checks), f"{lab}: starting torch")

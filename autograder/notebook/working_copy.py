@@ -63,10 +63,11 @@ class WorkingCopy:
 
     @property
     def case(self) -> Case:
-        """The case that is in the copy. Raises GradingError if no case was begun."""
+        """The case that is in the copy. Raises GradingError if no case was begun, LookupError for a lab without cases."""
         if not self._says_which.exists():
+            first = changes.find_case(f"{self.lab}.1").number
             raise GradingError(
-                f"there is no working copy in {self.folder}: `rushlight pytorch start {self.lab}.1` makes one"
+                f"there is no working copy in {self.folder}: `rushlight pytorch start {first}` makes one"
             )
         return changes.find_case(self._says_which.read_text().strip())
 

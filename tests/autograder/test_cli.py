@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import tomllib
@@ -68,6 +69,7 @@ print(*sys.modules)
         (["grade", "01a", "--grace", "15min"], "--grace belongs to --late"),
         (["marks", "01a"], "A LAB, --column, --by and --scale belong to --into"),
         (["marks", "01a", "--into", "x.csv"], "--into needs a LAB and --out"),
+        (["lab", "01a", "01b"], "name one lab: '01b' is no option of JupyterLab"),
     ],
 )
 def test_a_command_that_cannot_be_understood_gets_one_line_and_exit_code_2(monkeypatch, capsys, arguments, words):
@@ -106,12 +108,20 @@ def test_a_policy_can_be_set_before_a_student_hands_in(root, tmp_path, monkeypat
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["grade", "99"], "there is no lab '99'; the labs are 00_trace"),
+        (["grade", "99"], "there is no lab '99'; the labs are 00, 01a, 01b"),
         (["lab", "strided", "--no-open"], "there is no lab 'strided'"),
         (["check", "01_views"], "there is no lab '01_views'; did you mean 01a_views?"),
         (["check", "veiws"], "there is no lab 'veiws'; did you mean 01a_views?"),
         (["check", "03x"], "did you mean 03b_reductions or 03a_loops?"),
-        (["mutants", "99"], "there is no lab '99'; the labs are 00_trace"),
+        (["mutants", "99"], "there is no lab '99'; the labs are 00, 01a, 01b"),
+        (["lab", "01a", "--lang", "xx"], "the course is not in 'xx': it has es besides English"),
+        (["translate", "99"], "'99' is no code of a language"),
+        (["pytorch", "diff", "--lab", "01a"], "there is no case '01a.1'; the cases are"),
+        (["exam", "01a"], "gradebook.db: `rushlight grade` makes it"),
+        (
+            ["status", "--record", "x.html", "--path", "kernels", "--student", "ada"],
+            "no student 'ada' has handed in a lab",
+        ),
         (["mutants", "01_views"], "did you mean 01a_views?"),
         (["grade", "01a"], "no student has handed in 01a_views"),
         (["grade"], "no student has handed in a lab: submissions go to"),
@@ -139,7 +149,8 @@ def test_bad_input_gets_one_line_and_an_exit_code(root, tmp_path, monkeypatch, c
 
 def test_options_of_jupyterlab_need_no_lab_before_them(monkeypatch, root):
     monkeypatch.setattr(course, "WORK", root / "labs")
-    monkeypatch.setattr(students, "_open", lambda copy, said, more: (copy.stem, more))
+    monkeypatch.setattr(students, "_running", lambda: None)
+    monkeypatch.setattr(students, "_open", lambda page, said, more: (page.split("/")[-2], more))
     parsed = [
         cli.app.main(["lab", *arguments], standalone_mode=False)
         for arguments in (["--", "--port", "1"], ["02a", "--", "--debug"], ["01b"])
@@ -164,7 +175,7 @@ def test_a_copy_in_another_language_is_opened_as_it_is_and_the_way_to_a_new_one_
 def test_a_level_of_jupyterlabs_log_is_given_to_it_once(monkeypatch, root, more, quiet):
     started = []
     monkeypatch.setattr(students, "_start", lambda command: started.append(command) or subprocess.Popen(["true"]))
-    assert students._open(root / "labs" / "x.ipynb", "", more) == 0
+    assert students._open("lab/tree/x.ipynb", "", more) == 0
     levels = [option for option in started[0] if "level" in option or option == "--debug"]
     assert levels == (["--log-level=ERROR", "--LabApp.log_level=ERROR"] if quiet else [*more])
 
@@ -175,10 +186,27 @@ def test_an_interrupt_while_jupyterlab_starts_ends_it(monkeypatch, root):
 
     started = subprocess.Popen(["sleep", "600"])
     monkeypatch.setattr(students, "_start", lambda command: started)
-    monkeypatch.setattr(students, "_address", interrupted)
+    monkeypatch.setattr(students, "_address_of_new", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        students._open(root / "labs" / "x.ipynb", "", ())
+        students._open("lab/tree/x.ipynb", "", ())
     assert started.poll() is not None
+
+
+def test_a_lab_opens_in_the_jupyterlab_that_runs_in_this_folder_already(monkeypatch, root, tmp_path, capsys):
+    monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(tmp_path))
+    monkeypatch.setattr(course, "WORK", root / "labs")
+    monkeypatch.setattr(students, "_open", lambda *_: 3)
+    with socket.create_server(("localhost", 0)) as other:
+        port = other.getsockname()[1]
+        server = {"url": f"http://localhost:{port}/", "hostname": "localhost", "port": port, "token": "t"}
+        server |= {"pid": os.getpid(), "root_dir": str(root)}
+        (tmp_path / "jpserver-1.json").write_text(json.dumps(server))
+        assert app.main(["lab", "01b", "--", "--allow-root"], standalone_mode=False) == 0
+    address = f"http://localhost:{port}/lab/tree/labs/01b_reshape/01b_reshape.ipynb?token=t"
+    assert f"JupyterLab runs already, at {address}" in capsys.readouterr().out
+    assert (
+        app.main(["lab", "01b", "--", "--allow-root"], standalone_mode=False) == 3
+    )  # its process has another port now
 
 
 def test_without_a_lab_all_that_were_handed_in_are_graded(monkeypatch, tmp_path):
@@ -262,7 +290,8 @@ def test_what_is_printed_into_a_file_has_no_bar_and_no_escape(tmp_path):
     process = multiprocessing.get_context("fork").Process(target=build)
     process.start()
     process.join()
-    assert process.exitcode == 0 and (tmp_path / "said").read_text(encoding="utf-8") == ""
+    said = (tmp_path / "said").read_text(encoding="utf-8")
+    assert process.exitcode == 0 and said == "nothing differs from a rebuild\n"
 
 
 def test_an_error_in_a_process_of_its_own_is_one_line_and_the_exit_code_is_1(rushlight):

@@ -42,9 +42,23 @@ CORE = core_checks(Course().find_lab("01a"))
 
 
 def test_status_names_the_exercise_that_is_next(work, capsys):
-    assert "Next:" not in said(capsys, "status")
+    assert "Next: 01a_views. `rushlight lab 01a` opens it." in said(capsys, "status")
     work("01a", CORE[:2], 1)
     assert "Next: 01a_views, aten.strided.is_contiguous. `rushlight lab 01a` opens it." in said(capsys, "status")
+
+
+def test_status_of_one_lab_shows_its_exercises(work, capsys):
+    lab = work("01a", ["aten.strided.transpose", "course.breaks.breaks_is_contiguous"], 1)
+    told = said(capsys, "status", "1a")
+    marks = dict(re.findall(r"^([✓–])  (\w+)", told, re.M)[::-1])
+    assert marks == {"✓": "transpose", "–": "element_offset"}
+    assert re.search(r"^–  breaks_is_contiguous +1 / 3 +further$", told, re.M)
+    assert re.search(r"^–  strided_views +0 / 2 +milestone$", told, re.M)
+    assert f"3 of {lab.all_points:g} points" in told and "Next: 01a_views, aten.strided.element_offset." in told
+    lab.work_path.unlink(), lab.work_path.parent.rmdir()
+    work("01a", [*lab.points], 1)
+    told = said(capsys, "status", "1a")
+    assert "–  " not in told and "01a_views is finished" in told and "Every lab" not in told
 
 
 def test_status_shows_the_end_of_the_lab_that_was_finished_last(work, capsys):
@@ -75,6 +89,8 @@ def test_a_path_goes_on_with_its_first_lab_that_is_not_finished(work, capsys):
     ("arguments", "words"),
     [
         (["lab", "01a", "--path", "compiler"], "a lab or a path"),
+        (["status", "01a", "--path", "compiler"], "a lab or a path"),
+        (["status", "01a", "--verify", "x.html"], "are for a path"),
         (["status", "--record", "x.html", "--name", "Ada"], "--record needs --path"),
         (["status", "--record", "x.html", "--path", "compiler"], "either --name or --student"),
         (["status", "--name", "Ada"], "are for --record"),
