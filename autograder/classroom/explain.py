@@ -34,6 +34,7 @@ from ..engine.verdict import (
     TIMED_OUT,
     UNSTABLE,
     Verdict,
+    outcome_of,
 )
 from ..model import Course, Submission, Unreadable, exercise_name
 from ..text import did_you_mean, printable
@@ -41,7 +42,7 @@ from .by_hand import is_entered
 from .gradebook import open_gradebook
 from .join import parsed
 from .pages import SCHEMES, escaped, write_page
-from .restore import StudentNotebook, checks_in, outcome_of, verdict_in
+from .restore import StudentNotebook, checks_in, verdict_in
 from .seals import class_seed, name_of_seed, seal_of
 from .walk import split_lines
 

@@ -26,17 +26,17 @@ from nbgrader.api import Gradebook, SubmittedAssignment
 from nbgrader.preprocessors import GetGrades
 
 from ..engine.check import short_name
-from ..engine.verdict import GRADER_ERROR, NOT_ATTEMPTED, PASSED
+from ..engine.verdict import DID_NOT_RUN, GRADER_ERROR, NOT_ATTEMPTED, PASSED, outcome_of
 from ..language import language_of, phrase, speak, speaking
 from ..model import Lab, Submission, check_name, digest, exercise_name, is_added
 from ..text import printable
 from .formulas import markdown2html
 from .late import renew, submissions
 from .pages import MARKS, OTHER, SCHEMES
-from .restore import DID_NOT_RUN, outcome_of
 from .table import policy_of
 
 LONGEST = 240  # characters of a counterexample in one line
+NO_RESPONSE = "No response."  # nbgrader's comment on a cell that is as it was released, which the page says itself
 
 
 @dataclass
@@ -279,8 +279,14 @@ def _cell(cell: NotebookNode) -> Cell:
     title = next(iter(cell.source.splitlines()), "")
     is_code = cell.cell_type == "code"
     shown = _highlight(cell.source) if is_code else markdown2html({"cell": cell}, cell.source)
-    comment = _nbgrader(cell).get("comment")
+    comment = _comment(cell)
     return Cell(title, Markup(shown), cell.get("outputs", []), Markup(markdown2html({}, comment)) if comment else "")
+
+
+def _comment(cell: NotebookNode) -> str:
+    """What a person has written about a cell."""
+    comment = _nbgrader(cell).get("comment")
+    return comment if comment and comment != NO_RESPONSE else ""
 
 
 def _is_written(cell: NotebookNode) -> bool:
@@ -296,8 +302,7 @@ def _written(nb: NotebookNode, unmarked: set[str], changed: set[str]) -> Iterato
             state = phrase("to be marked again") if grade["grade_id"] in changed else phrase("marked")
             state = phrase("not marked yet") if grade["grade_id"] in unmarked else state
             state = NOT_ATTEMPTED if cell.source.strip() == "YOUR ANSWER HERE" else state
-            is_shown = state != NOT_ATTEMPTED or grade.get("comment") not in (None, "", "No response.")
-            answer = _cell(cell) if is_shown else None
+            answer = _cell(cell) if state != NOT_ATTEMPTED or _comment(cell) else None
             yield {"grade": grade, "state": state, "answer": answer, "question": question and _cell(question).html}
         elif cell.cell_type == "markdown" and not is_added(cell):
             question = cell

@@ -48,7 +48,7 @@ from ..engine.observe import GradingError, Malformed, NotGraded, clean
 from ..engine.practice import INSTALL
 from ..engine.run import outputs_of, run, safe_output
 from ..engine.source import other_torch
-from ..engine.verdict import PASSED, Verdict, verdict_from
+from ..engine.verdict import PASSED, Verdict, outcome_of, verdict_from
 from ..language import language_of, phrase, speaking
 from ..model import Course, Lab, Submission, Unreadable, check_name
 from ..text import did_you_mean, neutral, printable
@@ -59,7 +59,7 @@ from .feedback import outdated_pages
 from .gradebook import HELD, mark_of, open_gradebook, seconds_late
 from .kept_releases import expect_checks, keep_release
 from .plugin import TakeMarked, configure, judge_of
-from .restore import StudentNotebook, aliases, checks_in, edited_checks, outcome_of, verdict_in
+from .restore import StudentNotebook, aliases, checks_in, edited_checks, verdict_in
 from .seals import class_seed, seal
 from .table import Rules
 

@@ -18,7 +18,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from ..engine.verdict import NOT_ATTEMPTED, OUTCOMES
+from ..engine.verdict import OUTCOMES
 from ..language import phrase
 from ..model import ADDED, Lab, Unreadable, check_name, digest, exercise_name, is_added, names_by_grade_id
 from ..text import printable
@@ -224,15 +224,6 @@ def verdict_in(cell: dict | None) -> dict:
     except (LookupError, TypeError, ValueError, AttributeError):
         return {}
     return verdict if known else {}
-
-
-DID_NOT_RUN = phrase("its cell did not run")
-
-
-def outcome_of(verdict: Mapping) -> str:
-    """The outcome of a verdict as instructors and students see it: a cell with an error is no empty one."""
-    outcome = str(verdict.get("outcome", ""))
-    return DID_NOT_RUN if outcome == NOT_ATTEMPTED and "did not run" in verdict.get("message", "") else outcome
 
 
 def aliases(notebook: Mapping, released: Mapping) -> dict[str, str]:

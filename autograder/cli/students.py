@@ -295,7 +295,9 @@ def _say_judge() -> None:
 
 def _is_untouched(verdict: Verdict) -> bool:
     """Whether there is nothing to read about a check: its exercise is as the lab has it, or its milestone is not reached."""
-    return verdict.outcome == "not attempted" and "did not run" not in verdict.message
+    from ..engine.verdict import NOT_ATTEMPTED, outcome_of
+
+    return outcome_of(verdict.as_dict()) == NOT_ATTEMPTED
 
 
 def _coloured(verdict: Verdict) -> Text:

@@ -15,6 +15,7 @@ from .observe import Tree, show_frames
 PASSED, DISAGREED, NOT_ATTEMPTED = phrase("passed"), phrase("disagreed"), phrase("not attempted")
 TIMED_OUT, DIED, UNSTABLE = phrase("timed out"), phrase("died"), phrase("unstable")
 MALFORMED, GRADER_ERROR = phrase("malformed"), phrase("grader error")
+DID_NOT_RUN = phrase("its cell did not run")  # in the place of "not attempted", for a reader: see `outcome_of`
 NEEDS_TORCH = phrase("needs another torch")  # than the one that is installed: the message names both versions
 NOT_RUN = "not run"  # in a notebook: the function that runs is not the one in the cell; the message says why
 NO_RESULT = phrase("(no result)")  # in the place of the student's, if there is none to show
@@ -52,6 +53,12 @@ CONTEXT = 2  # lines around those that differ
 FEW_LINES = 4  # that are left out together: fewer are shown
 PRACTICE = "practice: "  # begins the note on recorded answers, which a notebook or a page shows once
 LONGEST_REPLAY = 1000  # characters: a student does not type a case with a page of text
+
+
+def outcome_of(verdict: Mapping) -> str:
+    """The outcome of a verdict's data as a reader sees it: a cell with an error is no empty one."""
+    outcome = str(verdict.get("outcome", ""))
+    return DID_NOT_RUN if outcome == NOT_ATTEMPTED and "did not run" in verdict.get("message", "") else outcome
 
 
 @dataclass
