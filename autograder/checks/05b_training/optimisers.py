@@ -119,7 +119,9 @@ def _shown_groups(torch, kind, first, groups):
                 '"params"': expression(__name__, "_PARAMS" if name in _PARAMS else "_MORE_PARAMS", name)
             } | settings
             if "some" in settings['"params"']:
-                lines.append(f"some = pool[{start}:{start + 2}]" + "  # Names is a subclass of set" * (name == "own set"))
+                lines.append(
+                    f"some = pool[{start}:{start + 2}]" + "  # Names is a subclass of set" * (name == "own set")
+                )
         elif made.endswith("Dict"):
             settings = {'"params"': "[pool[5]]"} | settings
         text = ", ".join(f"{name}: {value}" for name, value in settings.items())
