@@ -322,7 +322,7 @@ class Cell {
     }
     const what = this.check ?? this.exercise ?? sectionOf(this.block, document.querySelectorAll("[data-cell]"));
     for (const each of buttons) each.setAttribute("aria-label", `${each.textContent}: ${what}`);
-    this.buttons = make("div", { class: page.notebook || this.checked ? "buttons" : "buttons quiet", role: "group", "aria-label": what }, ...buttons);
+    this.buttons = make("div", { class: page.notebook || this.checked ? "buttons" : "buttons quiet" }, ...buttons);
     if (this.lacks && !saysAbove(this)) this.sayWhatItLacks();
     let next = this.outside.nextElementSibling;
     while (next?.matches(".output, .figure, .verdict")) {
@@ -641,7 +641,9 @@ async function press(cell) {
     cell.wait("");
     pressed.textContent = name;
     running = false;
+    const hadFocus = document.activeElement === bar.end;
     bar.busy(false);
+    if (hadFocus) pressed.focus(); // Stop is no longer there
     for (const each of cells) each.settle();
   }
 }

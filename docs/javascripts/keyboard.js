@@ -40,7 +40,6 @@ const site = document.querySelector(".md-nav__title > .md-logo")?.nextSibling; /
 site?.replaceWith(Object.assign(document.createElement("span"), { textContent: site.data.trim(), ariaHidden: "true" }));
 document.querySelector(".md-path")?.setAttribute("aria-label", words("You are here"));
 document.querySelector("form[data-md-component=palette]")?.setAttribute("aria-label", words("Colours"));
-document.querySelector("article")?.setAttribute("aria-labelledby", document.querySelector("article h1[id]")?.id ?? "");
 document.querySelector(".md-search__options")?.removeAttribute("aria-label");
 document.querySelector(".md-search__options")?.setAttribute("role", "none");
 for (const part of document.querySelectorAll(".md-nav .md-nav")) {
@@ -110,6 +109,13 @@ function codeOf(block) {
   return line.length > 60 ? `${line.slice(0, 60)}…` : line;
 }
 
+// A control has a name, and what else it says of itself, its title or its text, is a part of this name: it is not read a second time.
+function nameControl(control, name) {
+  control.ariaLabel = name;
+  control.ariaDescription = "";
+}
+for (const control of document.querySelectorAll("[aria-label][title]")) if (control.ariaLabel === control.title) nameControl(control, control.title);
+
 // Controls that say the same have names of their own: what they are about. The buttons of a block of code come when the block does, and
 // are no place to go to, as navigation would be.
 function nameControls() {
@@ -118,11 +124,11 @@ function nameControls() {
     buttons.setAttribute("role", "none");
     const block = buttons.closest("pre"), code = codeOf(block);
     const number = blocks.filter((each) => codeOf(each) === code).indexOf(block);
-    for (const button of buttons.children) button.ariaLabel = `${button.title}: ${code}${number ? ` (${number + 1})` : ""}`;
+    for (const button of buttons.children) nameControl(button, `${button.title}: ${code}${number ? ` (${number + 1})` : ""}`);
   }
   for (const fold of folds.filter((fold) => !fold.ariaLabel)) {
     const alike = folds.filter(({ textContent }) => textContent === fold.textContent);
-    if (alike.length > 1) fold.ariaLabel = `${fold.textContent.trim()}: ${sectionOf(fold, alike)}`;
+    if (alike.length > 1) nameControl(fold, `${fold.textContent.trim()}: ${sectionOf(fold, alike)}`);
   }
 }
 nameControls();

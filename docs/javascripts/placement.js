@@ -61,7 +61,8 @@
       given[number] = [...(given[number] ?? []), text];
       keep();
       show();
-      if (!isDone(number)) made.querySelector("textarea").select();
+      if (isDone(number)) asked[number].details.querySelector("summary").focus({ preventScroll: true }); // the button is no longer there
+      else made.querySelector("textarea").select();
     });
     asked[number].details.before(made);
     asked[number].details.addEventListener("toggle", ({ target }) => {

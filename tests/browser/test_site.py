@@ -299,7 +299,8 @@ def test_the_colours_are_the_systems_until_a_reader_chooses(page, served):
 @pytest.mark.parametrize("scheme", sweep(["light", "dark"], keep=["dark"]))
 def test_the_map_has_a_link_for_each_phase_and_drawings_follow_the_scheme(page, served, scheme):
     open_in(page, scheme, f"{served}/map.html")
-    assert page.locator(".map a:visible").count() == 16
+    links = page.locator(".map a:visible").evaluate_all("all => all.map((each) => each.getAttribute('aria-label'))")
+    assert [link[6:8] for link in links] == [f"{number:02}" for number in range(16)]
     fill = page.locator(".map rect[fill^='light-dark']").first.evaluate("rect => getComputedStyle(rect).fill")
     assert (sum(map(int, re.findall(r"\d+", fill)[:3])) > 380) == (scheme == "light")
     page.set_viewport_size({"width": 390, "height": 844})
@@ -570,6 +571,9 @@ def test_no_two_folds_or_buttons_of_a_page_have_one_name(page, served, name):
     told = "all => all.filter(each => !each.closest('.moving')).map(each => each.ariaLabel || each.innerText.trim())"
     names = page.locator("article :is(button, summary):visible").evaluate_all(told)
     assert len(names) > 3 and {each for each in names if names.count(each) > 1} == set()
+    tree = page.context.new_cdp_session(page).send("Accessibility.getFullAXTree")["nodes"]
+    said = [(each.get("name", {}).get("value", ""), each.get("description", {}).get("value", "")) for each in tree]
+    assert [(name, more) for name, more in said if more and more in name] == []  # nothing is read twice
 
 
 @pytest.mark.sweep

@@ -79,12 +79,13 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
     def dressed(drawing: str, said: str) -> str:
         links = []
-        for number, box in BOX.findall(drawing):
+        for number, box in sorted(BOX.findall(drawing)):  # which is the order of the keyboard, too
             phase = next(phase for phase in config.extra["phases"] if phase.name.startswith(number))
             url = get_relative_url(files.get_file_from_path((phase.reading or phase.labs[0]).page).url, page.url)
             links.append(f'<a href="{url}" aria-label="Phase {phase.label}"><rect{box} fill="transparent"/></a>')
         drawing = re.sub(r'role="img" aria-labelledby="[^"]*"', f'role="group" aria-label="{said}"', drawing, count=1)
         drawing = re.sub(r"<(title|desc)\b.*?</\1>", "", drawing, flags=re.DOTALL)
+        drawing = drawing.replace("<g ", '<g aria-hidden="true" ')  # its links have the names, and its label the arrows
         lines = drawing.replace("</svg>", "".join(links) + "</svg>").splitlines()
         return in_both("".join(map(str.strip, lines)))
 
