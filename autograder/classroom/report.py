@@ -35,6 +35,7 @@ p.note {{ color: var(--muted); max-width: 46rem; }} a {{ color: var(--link); }}
 dl {{ display: flex; flex-wrap: wrap; gap: .5rem 2rem; margin: 1rem 0; }} dd {{ margin: 0; font-size: 1.5rem; font-weight: 600; }}
 dt {{ color: var(--muted); }}
 .box {{ overflow: auto; max-height: 85vh; border: 1px solid var(--line); position: relative; }}
+@media (max-width: 45rem) {{ .box:not(:has(.map)) {{ max-height: none; }} }} /* it scrolls sideways, and the page down */
 table {{ border-collapse: separate; border-spacing: 0; font-variant-numeric: tabular-nums; }}
 th, td {{ text-align: left; padding: .25rem .6rem; vertical-align: top; border-bottom: 1px solid var(--line);
   background: var(--page-b); overflow-wrap: normal; }}

@@ -1,4 +1,4 @@
-"""The class report as an instructor sees it on a screen of ordinary width."""
+"""The class report as an instructor sees it on a screen of ordinary width, and on a narrow one."""
 
 import pytest
 
@@ -29,3 +29,6 @@ def test_no_column_of_the_report_is_cut(page, tmp_path, monkeypatch, lab):
     found = dict(page.evaluate(boxes))
     boxes = {"Exercises", "Students and exercises", "Cases"} | ({"Diagnoses"} if lab.startswith("13") else set())
     assert found == dict.fromkeys(boxes, 0)
+    page.set_viewport_size({"width": 400, "height": 900})  # a box scrolls sideways there, and the page down
+    boxes = "[...document.querySelectorAll('.box:not(:has(.map))')].map(each => each.scrollHeight - each.clientHeight)"
+    assert not any(page.evaluate(boxes))
