@@ -32,6 +32,10 @@ Say = Callable[[str, str], str | None]  # a message and its kind, to its transla
 
 DESCRIBED = re.compile(r"^(description: )(.+)$")  # in front matter
 FENCE = re.compile(r"\s*(`{3,}|~{3,})")
+PHRASE = re.compile(r"(?<![\w.])[a-z]{2,},? +[a-z]{2,}(?![\w.(])")  # in a diagram of letters
+PROGRAM = re.compile(  # in a block of letters that is no diagram
+    r"^\s*(?:1 +)?(?:def |class |\$ |\(gdb\) |__global__ |#include |\w+ = (?:\[|[\w.]+\())", re.MULTILINE
+)
 HEADING = re.compile(r"(#+ +)(.+?)((?: *\{[^}]*\})?)$")
 ITEM = re.compile(r"(\s*(?:[-*+]|\d+[.)]) +(?:\[[ x]\] +)?)(.+)$")
 BOXED = re.compile(r'(\s*(?:!!!|\?\?\?\+?) *[\w -]+?")(.+)("\s*)$')
@@ -152,6 +156,9 @@ def markdown(text: str, say: Say, width: int = 0) -> str:
         deep = 8 if _is_nested(done) else 4
         is_code = FENCE.match(block[0]) or block[0].startswith(" " * deep)
         is_inert = INERT.match("\n".join(block)) and not NAMED.match(block[0])
+        diagram = "\n".join(block[1:-1]) if block[0] == "```text" else ""
+        if "  " in diagram and PHRASE.search(diagram) and not PROGRAM.search(diagram):
+            block = [block[0], say(diagram, "diagram") or diagram, block[-1]]
         done += block if is_code or is_inert else _translated(block, say, width)
         at = end
     return "\n".join(done)

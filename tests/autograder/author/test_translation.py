@@ -47,6 +47,16 @@ in two lines.
 words in a fence
 ```
 
+```text
+x ──► the long way   (2, 3)
+      the short one  x.t()
+```
+
+```text
+def f(x):
+    return x   # the end of it
+```
+
 <details><summary>Hint</summary>The text of a hint.</details>
 
 <!-- names: a term, terms; on: 04 -->
@@ -111,6 +121,7 @@ def test_each_piece_of_a_page_is_a_message_and_code_is_none():
         ("paragraph", "The text of a box."),
         ("row", "| part | what |"),
         ("row", "| `x` | a row |"),
+        ("diagram", "x ──► the long way   (2, 3)\n      the short one  x.t()"),
         ("tag", "Hint"),
         ("tag", "The text of a hint."),
         ("names", "names: a term, terms; on: 04"),
