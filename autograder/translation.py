@@ -53,7 +53,7 @@ LABEL = re.compile(  # apart from its values. After two words there may be a nam
 )
 PROSE = re.compile(r"[A-Za-z][A-Za-z,:']* [A-Za-z,:'+? ]+")  # the same, in the letters of code
 NAMED_COLUMN = re.compile(r"(?<![\w.:/])[a-z]{2,}(?![\w.:/]*[\w/])")  # a heading of a table with a word in it
-TOLD = re.compile(rf"[a-z]{{4,}}|(?=.*\b[a-z]{{2,}}\b){PROSE.pattern}")  # another cell that has words alone
+TOLD = re.compile(rf"yes|[a-z]{{4,}}|(?=.*\b[a-z]{{2,}}\b){PROSE.pattern}")  # another cell that has words alone
 LETTERED = re.compile(  # a label in the letters of code that has words, apart from its values
     rf"{TOLD.pattern}|(?=.*\w.* .*\w)(?=.*\b[a-z]{{2,}}\b)(?!.*(?:\w\.\w|::|[_=;<>\[\]{{}}#*])).+"
 )

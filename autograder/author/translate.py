@@ -193,7 +193,7 @@ def _labels(file: BinaryIO, keywords: Collection[str], tags: Any, options: Any) 
     text = file.read().decode()
     nav = re.search(r"^nav:\n(?:(?:  .*)?\n)+", text, re.MULTILINE)
     assert nav is not None
-    said = re.findall(r"^(?:site_description| +name| +permalink_title): (.+)", text, re.MULTILINE)
+    said = re.findall(r"^(?:site_description|copyright| +name| +permalink_title): (.+)", text, re.MULTILINE)
     for label in [*(each for each in said if " " in each), *re.findall(r"- (.+?):", nav[0])]:
         yield 1, None, label, []
 

@@ -116,7 +116,7 @@ def on_config(config: MkDocsConfig) -> None:
     }
     config.extra["foot"] = [(f"{below}{name}.html", label) for name, label in foot.items()]
     config.extra["foot"] += [(f"{config.repo_url}/issues", words("Report a mistake"))] if config.repo_url else []
-    config.extra["foot"] += [(f"{below}licences.html", config.copyright)]
+    config.extra["foot"] += [(f"{below}licences.html", words(config.copyright))]
     config.extra["alternate"] = [{"lang": code, "name": _name(code)} for code in codes] if codes[1:] else []
     _switch_to(config, "index.html")
     if not LANGUAGE:

@@ -391,11 +391,11 @@ def test_the_text_that_stands_for_a_figure_is_translated_and_its_picture_stays()
 def test_of_a_printed_table_the_headings_and_words_are_translated_and_names_and_values_stay():
     printed = (
         "| program | int8 | torch: contiguous | torch.addmm |  | `x` in backward |\n|---|---|---|---|---|---|\n"
-        "| weight.t() | relu | one row of it | AutocastCPU, CPU |  | 2 of 3 |\n| copied | a \\| b | mm | True | x | -1 |"
+        "| weight.t() | relu | one row of it | AutocastCPU, CPU |  | 2 of 3 |\n| copied | a \\| b | mm | yes | x | -1 |"
     )
     asked = []
     said = translation.table(printed, lambda text, kind: asked.append(text) or f"<{text}>" * (text != "relu"))
-    words = ["program", "torch: contiguous", "`x` in backward", "relu", "one row of it", "copied"]
+    words = ["program", "torch: contiguous", "`x` in backward", "relu", "one row of it", "copied", "yes"]
     assert asked == words
     for word in words[:3] + words[4:]:
         printed = printed.replace(f"| {word} |", f"| <{word}> |")
