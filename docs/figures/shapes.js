@@ -48,16 +48,17 @@ const fields = (list) => ({
     }, first),
 });
 
-// What a press has changed comes into sight: below the controls, on a low screen beside them, and on a phone between the sentence, which
+// What a press has changed comes into sight: below the controls, and on a phone between the sentence, which
 // stays below the page's header, and the controls at the foot of the screen. A control below the picture stays in sight, too. Nothing
-// scrolls while a pointer is dragged. `low` is the figure if the screen is low: the figure begins at the screen's top.
+// scrolls while a pointer is dragged. `low` is the figure if the screen is low: the figure begins at the screen's top, if the press was
+// not in the picture.
 function follow(changes, panel, said, low) {
   if (/^pointer(?!up)/.test(event?.type)) return;
-  if (low) low.scrollIntoView();
+  if (low) return low.scrollIntoView({ block: event?.target.closest?.("svg") ? "nearest" : "start" });
   const nodes = changes.flatMap(({ type, target, addedNodes }) => (type === "childList" ? [...addedNodes] : target.closest ? target : target.parentNode));
   const bar = panel.getBoundingClientRect(), narrow = bar.height === 0; // a phone's controls have boxes of their own
   const boxes = nodes.map((node) => node?.getBoundingClientRect?.()).filter((box) => box?.height);
-  const roof = narrow ? 56 + said.offsetHeight : low ? 4 : bar.bottom, floor = narrow ? panel.firstChild.getBoundingClientRect().top - 8 : low ? innerHeight - 4 : Infinity;
+  const roof = narrow ? 56 + said.offsetHeight : bar.bottom, floor = narrow ? panel.firstChild.getBoundingClientRect().top - 8 : Infinity;
   const above = Math.min(...boxes.map(({ top }) => top)) - roof, below = Math.max(...boxes.map(({ bottom }) => bottom)) - floor;
   const pressed = narrow && event?.target.closest?.(".more") ? event.target.getBoundingClientRect() : null;
   const least = pressed ? pressed.bottom + 8 - innerHeight : -Infinity;

@@ -79,7 +79,7 @@
       ...ranks.map((rank) => small(`${name} rank ${rank}`, place(rank, 0), high(rank, 0) - 6, "strong", words("rank {}", rank))),
       ...rows,
       ...(narrow ? [small("compute", 0, line - 8, "", words("each computes, and sends"))] : [small("compute", 0, line + 14, "", words("each computes")), small("send", 0, line + 39, "", words("and sends"))]), ...bars,
-      small("memory", 0, MEMORY + (narrow ? -8 : 8), "quiet", words("{} on a rank:", mebi(memory.reduce((a, b) => a + b, 0)))), ...areas, ...legend,
+      small("memory", 0, MEMORY - (narrow ? 8 : 2), "quiet", words("{} on a rank:", mebi(memory.reduce((a, b) => a + b, 0)))), ...areas, ...legend,
       ...data.kinds.flatMap((kind, i) => [
         h("path", { key: `most ${kind}`, d: `M${left} ${level(all[i].peak)}h${span}`, style: "stroke-dasharray: 3 4", class: kind === state.kind ? "gone" : "" }),
         small(`level ${kind}`, left + span, level(all[i].peak) - 3, `quiet end ${kind === state.kind ? "gone" : ""}`, words("most with {}", kind))]),

@@ -213,7 +213,8 @@ def test_on_a_phone_a_node_of_fusion_shows_the_code_of_its_kernel(page, opened):
 LOW = """() => {
     const place = document.querySelector(".moving"), boxOf = (name) => place.querySelector(name).getBoundingClientRect();
     const panel = place.querySelector(".controls"), said = boxOf(".said"), { bottom } = panel.getBoundingClientRect();
-    const top = place.getBoundingClientRect().top, end = Math.max(said.bottom, boxOf("svg").bottom);
+    const top = place.getBoundingClientRect().top, code = place.dataset.figure === "fusion"; // is read, and long
+    const end = Math.max(said.bottom, code ? 0 : boxOf("svg").bottom);
     const amiss = { top: top < 0 || top > 60, end: end > innerHeight,
         tall: panel.scrollHeight > panel.clientHeight + 1, covered: bottom > said.top + 1 };
     return Object.keys(amiss).filter((each) => amiss[each]);
