@@ -1,6 +1,6 @@
 """The class report: the results of a class in one lab, as an HTML page for its instructor.
 
-It shows the totals, how hard each exercise is, a map of students and exercises, every minimal
+It shows what is next, the totals, how hard each exercise is, who may need help, a map of students and exercises, every minimal
 case, and the notebooks whose check cells were changed. The page needs no other file, and a click on the map leads to a
 student's feedback. All text from a submission is escaped. The page is in the language of the instructor.
 """
@@ -23,17 +23,20 @@ from .grade import Row, has_other_marks
 from .items import IN_EACH, attempts, cases, notebooks, rank_correlation, warnings
 from .pages import MARKS, OTHER, SCHEMES, UNGRADED, escaped, write_page
 
-BINS, FLAG = 10, "⚑"
+BINS, FLAG, WAITS = 10, "⚑", "✎"
+TRIED = (
+    3  # exercises in which a student must have tried something before the report says that the student may need help
+)
 
 _STYLE = f"""
 {SCHEMES}
-@media print {{ .box {{ overflow: visible; max-height: none; }} input {{ display: none; }} }}
 * {{ box-sizing: border-box; }}
 body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 1.5rem auto; padding: 0 1rem;
   color: var(--page); background: var(--page-b); overflow-wrap: anywhere; }}
 p.note {{ color: var(--muted); max-width: 46rem; }} a {{ color: var(--link); }}
 dl {{ display: flex; flex-wrap: wrap; gap: .5rem 2rem; margin: 1rem 0; }} dd {{ margin: 0; font-size: 1.5rem; font-weight: 600; }}
-dt {{ color: var(--muted); }}
+dt {{ color: var(--muted); }} h2 {{ margin: 2rem 0 .5rem; }}
+nav {{ margin-bottom: 1rem; }} nav a {{ margin-right: 1rem; white-space: nowrap; }}
 .box {{ overflow: auto; max-height: 85vh; border: 1px solid var(--line); position: relative; }}
 @media (max-width: 45rem) {{ .box:not(:has(.map)) {{ max-height: none; }} }} /* it scrolls sideways, and the page down */
 table {{ border-collapse: separate; border-spacing: 0; font-variant-numeric: tabular-nums; }}
@@ -45,15 +48,17 @@ thead th {{ position: sticky; top: 0; z-index: 1; }}
 .map thead th:first-child {{ z-index: 2; }} .map td {{ padding: 0; text-align: center; }}
 .map th:not(:first-child), .map td a, .map td span {{ padding: .25rem .3rem; }}
 .wide {{ width: 100%; }} .wide th, .wide td {{ padding: .25rem .35rem; }}
-.map thead th {{ vertical-align: bottom; }}
+.map thead th {{ vertical-align: bottom; }} .map thead th:not(:first-child) {{ text-align: center; }}
 .map td a, .map td span {{ display: block; color: inherit; text-decoration: none; }}
 .map td a:hover {{ text-decoration: underline; }}
 .pass {{ color: var(--pass); background: var(--pass-b); }} .fail {{ color: var(--fail); background: var(--fail-b); }}
 .none {{ color: var(--none); background: var(--none-b); }} .other {{ color: var(--other); background: var(--other-b); }}
 .number {{ text-align: right; }} .number, .share + span {{ white-space: nowrap; }}
-.wide td:nth-last-child(2) {{ min-width: 8rem; }} .wide td:last-child {{ min-width: 15rem; overflow-wrap: anywhere; }}
+.wide td:nth-last-child(2) {{ min-width: 8rem; }}
+.wide td:last-child, .help td:last-child {{ min-width: 15rem; overflow-wrap: anywhere; }}
 pre {{ margin: 0; white-space: pre-wrap; min-width: 14rem; font-size: .85rem; }}
 button {{ all: unset; cursor: pointer; text-decoration: underline dotted; }}
+[aria-sort=ascending] button::after {{ content: " ↑"; }} [aria-sort=descending] button::after {{ content: " ↓"; }}
 .map th:not(:first-child) button {{ display: inline-block; writing-mode: vertical-rl; transform: rotate(180deg);
   max-height: 15rem; line-height: 1.2; }}
 button:focus-visible, a:focus-visible, .box:focus-visible, input:focus-visible {{ outline: 2px solid var(--link); }}
@@ -64,20 +69,25 @@ aside {{ padding: .2rem 1rem; border-radius: .3rem; }} aside h2 {{ margin: .4rem
 .bar {{ display: block; height: 1.1rem; background: var(--bar); min-width: 1px; }}
 .share {{ display: inline-block; width: 5rem; height: .7rem; border: 1px solid var(--line); margin-right: .4rem; }}
 .share span {{ display: block; height: 100%; background: var(--bar); }}
+@media print {{ .box {{ overflow: visible; max-height: none; border: 0; }} nav, label {{ display: none; }}
+  thead th, .map th:first-child {{ position: static; }} tr, li, dl {{ break-inside: avoid; }} h2 {{ break-after: avoid; }}
+  button {{ text-decoration: none; }} button::after {{ display: none; }} a {{ color: inherit; }}
+  .bar, .share span {{ print-color-adjust: exact; }} }}
 """
 
 _SCRIPT = """
 for (const head of document.querySelectorAll("thead button")) head.onclick = () => {
-  const cell = head.parentElement, body = cell.closest("table").tBodies[0];
-  const up = cell.getAttribute("aria-sort") !== "descending", key = row => row.cells[cell.cellIndex].dataset.key;
+  const cell = head.parentElement, body = cell.closest("table").tBodies[0], rows = [...body.rows];
+  const key = row => row.cells[cell.cellIndex].dataset.key, before = cell.getAttribute("aria-sort");
+  const isNumeric = rows.every(row => !isNaN(key(row)));
+  const isDown = before ? before === "ascending" : isNumeric;  // first the greatest number, but the first letter
   for (const other of cell.parentElement.cells) other.removeAttribute("aria-sort");
-  cell.setAttribute("aria-sort", up ? "descending" : "ascending");
-  const compare = (a, b) => isNaN(a) || isNaN(b) ? b.localeCompare(a) : b - a;
-  body.append(...[...body.rows].sort((a, b) => (up ? 1 : -1) * compare(key(a), key(b))));
+  cell.setAttribute("aria-sort", isDown ? "descending" : "ascending");
+  const compare = (a, b) => isNumeric ? a - b : a.localeCompare(b);
+  body.append(...rows.sort((a, b) => (isDown ? -1 : 1) * compare(key(a), key(b))));
 };
-const search = document.querySelector("#search");
-if (search) search.oninput = () => {
-  for (const row of document.querySelectorAll("#cases tbody tr"))
+for (const search of document.querySelectorAll("input")) search.oninput = () => {
+  for (const row of search.parentElement.nextElementSibling.querySelectorAll("tbody tr"))
     row.hidden = !row.textContent.toLowerCase().includes(search.value.toLowerCase());
 };
 """
@@ -88,7 +98,7 @@ def write_report(lab: Lab, rows: list[Row], by_exam: Mapping[str, float] = {}) -
 
     `by_exam` has the share of the points that students have in exams on the lab. If it is empty, the report says nothing of exams.
     """
-    worth, title = lab.points, speak("Lab {name}", name=lab)
+    worth, title = lab.points, f"{speak('Lab {name}', name=lab)}: {speak('class report')}"
     graded = [row for row in rows if row.verdicts]
     own = notebooks(graded)
     points = speak("{points:g} points by checks", points=sum(worth.values()))
@@ -100,40 +110,83 @@ def write_report(lab: Lab, rows: list[Row], by_exam: Mapping[str, float] = {}) -
         about += " " + speak(
             "{copies} are copies of a group's notebook: of exercises and cases, a group counts once.", copies=copies
         )
-    body = [f"<h1>{title}</h1>", f"<p>{about}</p>"]
+    parts = []
     if graded:
-        body += [
+        parts += [
             _warnings(graded, worth),
-            _facts(graded, sum(worth.values()), lab.written_points),
+            _facts(graded, own, worth, lab.written_points),
             _totals(graded, sum(worth.values())),
             _exercises(own, worth),
             _diagnoses(own, worth),
+            _need_help(lab, graded),
         ]
-    body += [_map(lab, rows, worth, by_exam), _remarks(rows)]
+    parts += [_map(lab, rows, worth, by_exam), _remarks(rows)]
     if graded:
-        body.append(_cases(own))
+        parts.append(_cases(own))
+    headings = re.findall(r'<h2 id="([^"]+)">([^<]+)</h2>', "".join(parts))
+    links = "".join(f'<a href="#{key}">{heading}</a>' for key, heading in headings)
+    about = f"<h1>{title}</h1><p>{about}</p>{_to_do(lab, rows)}<nav>{links}</nav>"
     path = lab.course.folder / f"report-{lab}.html"
-    body = f"<main>{''.join(body)}</main><script>{_SCRIPT}</script>"
-    write_page(path, f"{title}: {speak('class report')}", _STYLE, body, language=language())
+    body = f"<main>{about}{''.join(parts)}</main><script>{_SCRIPT}</script>"
+    write_page(path, title, _STYLE, body, language=language())
     return path
 
 
 # HTML ----------------------------------------------------------------------------------------------------------------
 
 
-def _facts(rows: list[Row], maximum: float, written: float) -> str:
-    totals = [row.total for row in rows]
+def _to_do(lab: Lab, rows: list[Row]) -> str:
+    """What is left until the class has its marks and feedback."""
+    lines = []
+    if count := sum(bool(row.problem) for row in rows):
+        lines.append(speak("Submissions that could not be graded: {count}. The reasons are below.", count=count))
+    if count := sum(row.waiting for row in rows):
+        lines.append(
+            speak("Answers that wait for your mark: {count}, in the formgrader under Manual Grading.", count=count)
+        )
+    again = speak(
+        "After that, {command} brings your marks into this report and the feedback.",
+        command=_code(f"rushlight grade {lab.number}"),
+    )
+    pack, send = _code(f"rushlight feedback {lab.number}"), _code(f"nbgrader release_feedback {lab}")
+    give = speak(
+        "{pack} packs the feedback for Canvas or Moodle, and {send} sends it through nbgrader's exchange.",
+        pack=pack,
+        send=send,
+    )
+    steps = [*lines, again, give] if lines else [give]
+    return f"<h2>{speak('What is next')}</h2><ul>{''.join(f'<li>{step}</li>' for step in steps)}</ul>"
+
+
+def _code(words: str) -> str:
+    return f"<code>{words}</code>"
+
+
+def _facts(rows: list[Row], own: list[Row], worth: dict[str, float], written: float) -> str:
+    totals, maximum = [row.total for row in rows], sum(worth.values())
     facts = {
         speak("median total"): _of(statistics.median(totals), maximum),
         speak("all points"): f"{totals.count(maximum)}",
         speak("no points"): f"{totals.count(0)}",
     }
+    shares = {check: _share(own, check) for check in worth if attempts(own, check)}
+    if shares:
+        hardest = min(shares, key=lambda check: shares[check])
+        facts[speak("hardest exercise")] = speak(
+            "{name}: {share:.0f} % pass", name=escaped(short_name(hardest)), share=100 * shares[hardest]
+        )
     if any(row.penalty for row in rows):
         facts[speak("median before late penalties")] = f"{statistics.median(row.earned for row in rows):g}"
     if has_other_marks(rows):
         mark = statistics.median(row.mark or 0.0 for row in rows)
         facts[speak("median mark, with points by hand")] = _of(mark, maximum + written)
     return "<dl>" + "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in facts.items()) + "</dl>"
+
+
+def _share(rows: list[Row], check: str) -> float:
+    """The share of those who attempted an exercise that passes."""
+    tried = attempts(rows, check)
+    return sum(row.outcome(check) == PASSED for row in tried) / len(tried) if tried else 0.0
 
 
 def _of(points: float, maximum: float) -> str:
@@ -154,13 +207,14 @@ def _totals(rows: list[Row], maximum: float) -> str:
             f'<span class="bar" style="width:{100 * counts[i] / most:.0f}%"></span></td><td>{counts[i]}</td></tr>'
         )
     label = speak("How many students have which total")
-    return f'<h2>{speak("Totals")}</h2><table class="bars" aria-label="{label}">{lines}</table>'
+    return f'<h2 id="totals">{speak("Totals")}</h2><table class="bars" aria-label="{label}">{lines}</table>'
 
 
 def _warnings(rows: list[Row], worth: dict[str, float]) -> str:
     warned = warnings(rows, worth)
     lines = "".join(
-        f"<li><strong>{escaped(warning.check)}</strong>: {escaped(speak(warning.why))}</li>" for warning in warned
+        f"<li><strong>{escaped(short_name(warning.check))}</strong>: {escaped(speak(warning.why))}</li>"
+        for warning in warned
     )
     note = speak(
         "These exercises may be at fault themselves. Chance alone seldom explains it."
@@ -179,12 +233,12 @@ def _exercises(rows: list[Row], worth: dict[str, float]) -> str:
     for check in worth:
         tried = attempts(rows, check)
         counts = Counter(row.outcome(check) for row in rows)
-        share = counts[PASSED] / len(tried) if tried else 0.0
+        share = _share(rows, check)
         others = ", ".join(f"{speak(outcome)}: {count}" for outcome, count in counts.most_common() if outcome != PASSED)
         bar = f'<span class="share" aria-hidden="true"><span style="width:{100 * share:.0f}%"></span></span>'
         part = speak("{share:.0f} % of {count}", share=100 * share, count=len(tried))
         lines.append(
-            f'<tr><th scope="row" data-key="{escaped(check)}">{_breakable(check)}</th>'
+            f'<tr><th scope="row" data-key="{escaped(check)}">{_breakable(short_name(check))}</th>'
             f'<td class="number" data-key="{worth[check]}">{worth[check]:g}</td>'
             f'<td data-key="{share}">{bar}<span>{part}</span></td>'
             f'<td data-key="{escaped(others)}">{escaped(others)}</td>'
@@ -192,7 +246,7 @@ def _exercises(rows: list[Row], worth: dict[str, float]) -> str:
         )
     note = speak("Of the students who attempted an exercise, the share that passes.")
     heads = [speak("exercise"), speak("points"), speak("pass"), speak("otherwise"), speak("most common case")]
-    return _section(speak("Exercises"), note, heads, lines, "wide")
+    return _section("exercises", speak("Exercises"), note, heads, lines, "wide")
 
 
 def _diagnoses(rows: list[Row], worth: dict[str, float]) -> str:
@@ -205,23 +259,57 @@ def _diagnoses(rows: list[Row], worth: dict[str, float]) -> str:
             twice = sum(row.outcome(check) == PASSED for row in tried) - once
             counts = (once, twice, len(tried) - once - twice)
             cells = "".join(f'<td class="number" data-key="{count}">{count}</td>' for count in counts)
-            lines.append(f'<tr><th scope="row" data-key="{escaped(check)}">{_breakable(check)}</th>{cells}</tr>')
+            lines.append(
+                f'<tr><th scope="row" data-key="{escaped(check)}">{_breakable(short_name(check))}</th>{cells}</tr>'
+            )
     note = speak(
         "The number of students who named the function at fault by their first guess, by their second, or not at all."
     )
     heads = [speak("diagnosis"), speak("first guess"), speak("second guess"), speak("not found")]
-    return _section(speak("Diagnoses"), note, heads, lines) if lines else ""
+    return _section("diagnoses", speak("Diagnoses"), note, heads, lines) if lines else ""
+
+
+def _need_help(lab: Lab, rows: list[Row]) -> str:
+    """Those who try and do not get on, the fewest points first, and those who have attempted nothing."""
+    lines, none = [], [row.student for row in rows if not _tried(row)]
+    for row in sorted(rows, key=lambda row: row.total):
+        tried = _tried(row)
+        open_ = [check for check in tried if row.outcome(check) != PASSED]
+        if len(tried) >= TRIED and 2 * len(open_) > len(tried):
+            student, names = escaped(row.student), escaped(", ".join(map(short_name, open_)))
+            lines.append(
+                f'<tr><th scope="row" data-key="{student}"><a href="{_page(lab, row)}">{student}</a></th>'
+                f'<td class="number" data-key="{row.total}">{row.total:g}</td>'
+                f'<td class="number" data-key="{len(tried) - len(open_)}">{len(tried) - len(open_)}</td>'
+                f'<td class="number" data-key="{len(tried)}">{len(tried)}</td><td data-key="{names}">{names}</td></tr>'
+            )
+    note = speak(
+        "Students who attempted {count} checks or more, and pass less than half of these. The fewest points come first.",
+        count=TRIED,
+    )
+    heads = [speak("student"), speak("total"), speak("pass"), speak("attempted"), speak("do not pass")]
+    said = speak("Nothing was attempted by {count}: {names}.", count=len(none), names=escaped(", ".join(none)))
+    return _section("help", speak("Who may need help"), note, heads, lines, "help") + (f"<p>{said}</p>" if none else "")
+
+
+def _tried(row: Row) -> list[str]:
+    return [check for check in row.verdicts if row.outcome(check) != NOT_ATTEMPTED]
+
+
+def _page(lab: Lab, row: Row) -> str:
+    return f"feedback/{quote(row.student, errors='replace')}/{lab}/{lab}.html"
 
 
 def _map(lab: Lab, rows: list[Row], worth: dict[str, float], by_exam: Mapping[str, float]) -> str:
     lines, late, other = [], any(row.penalty for row in rows), has_other_marks(rows)
     for row in rows:
-        page = f"feedback/{quote(row.student, errors='replace')}/{lab}/{lab}.html"
+        page = _page(lab, row)
         student = f'<a href="{page}">{escaped(row.student)}</a>' if row.verdicts else escaped(row.student)
         flag = f' <span title="{speak("changed check cells, which were put back")}">{FLAG}</span>' if row.edited else ""
+        flag += f' <span title="{speak("an answer waits for its mark")}">{WAITS}</span>' if row.waiting else ""
         cells = [_cell(row, check, f"{page}#{lab.release.check_ids[check]}") for check in worth]
         numbers = [(-row.penalty, f"-{row.penalty:g}" if row.penalty else "")] if late else []
-        numbers.append((-1, speak("not graded")) if row.problem else (row.total, f"{row.total:g}"))
+        numbers.append((-1, UNGRADED[1]) if row.problem else (row.total, f"{row.total:g}"))
         numbers += [(row.mark or 0.0, "" if row.mark is None else f"{row.mark:g}")] if other else []
         shares = [_by_lab(row, worth), by_exam.get(row.student)] if by_exam else []
         numbers += [(-1, "") if share is None else (share, f"{100 * share:.0f} %") for share in shares]
@@ -235,6 +323,11 @@ def _map(lab: Lab, rows: list[Row], worth: dict[str, float], by_exam: Mapping[st
         " grading put back, and such a cell of an exercise"
         " that is not attempted."
     )
+    note += (
+        " " + speak("✎ marks a student with an answer that waits for its mark.")
+        if any(row.waiting for row in rows)
+        else ""
+    )
     total = speak("The total is the points of the checks.")
     note += " " + (speak("The total is the points of the checks, less the late penalty.") if late else total)
     note += " " + speak("The mark is in the gradebook, with points by hand.") if other else ""
@@ -242,7 +335,8 @@ def _map(lab: Lab, rows: list[Row], worth: dict[str, float], by_exam: Mapping[st
     numbers = [*[speak("late")] * late, speak("total"), *[speak("mark")] * other]
     numbers += [speak("by lab"), speak("by exam")] if by_exam else []
     heads = [speak("student"), *numbers, *map(short_name, worth)]
-    return _section(speak("Students and exercises"), note, heads, lines, "map")
+    search = speak("Show only students with")
+    return _section("students", speak("Students and exercises"), note, heads, lines, "map", search, "ascending")
 
 
 def _by_lab(row: Row, worth: dict[str, float]) -> float | None:
@@ -298,12 +392,13 @@ def _remarks(rows: list[Row]) -> str:
         f'<tr><th scope="row" data-key="{escaped(a)}">{escaped(a)}</th><td data-key="{escaped(b)}">{escaped(b)}</td></tr>'
         for a, b in ((student, speak(remark)) for student, remark in said)
     ]
-    return _section(speak("Look at these"), "", [speak("student"), speak("remark")], lines) if lines else ""
+    return _section("look", speak("Look at these"), "", [speak("student"), speak("remark")], lines) if lines else ""
 
 
 def _cases(rows: list[Row]) -> str:
     lines = [
-        f'<tr><td class="number" data-key="{count}">{count}</td><td data-key="{escaped(check)}">{_breakable(check)}</td>'
+        f'<tr><td class="number" data-key="{count}">{count}</td>'
+        f'<td data-key="{escaped(check)}">{_breakable(short_name(check))}</td>'
         f'<td data-key="{escaped(message)}"><pre>{escaped(speak(message))}</pre></td>'
         f'<td data-key="{escaped(case)}"><pre>{escaped(case)}</pre></td></tr>'
         for check, case, message, count in cases(rows)
@@ -311,28 +406,37 @@ def _cases(rows: list[Row]) -> str:
     note = speak(
         "The smallest case on which a student's answer and torch differ, and the number of students who have it."
     )
-    search = f'<label>{speak("Show only cases with")} <input id="search" type="search"></label>'
     heads = [speak("students"), speak("exercise"), speak("what differs"), speak("case")]
-    title = speak("Cases")
-    table = search + _table(heads, lines, title, key="cases")
-    return f'<h2>{title}</h2><p class="note">{note}</p>{table}' if lines else f"<h2>{title}</h2><p>{speak('None.')}</p>"
+    return _section("cases", speak("Cases"), note, heads, lines, "", speak("Show only cases with"), "descending")
 
 
-def _section(title: str, note: str, heads: list[str], lines: list[str], kind: str = "") -> str:
-    note = note and f'<p class="note">{note}</p>'
-    return f"<h2>{title}</h2>{note}{_table(heads, lines, title, kind)}"
+def _section(
+    key: str,
+    title: str,
+    note: str,
+    heads: list[str],
+    lines: list[str],
+    kind: str = "",
+    search: str = "",
+    order: str = "",
+) -> str:
+    """A heading, a note, and a table in a box of its own, which scrolls where the page does not. The table's headings sort it, and
+    `order` is that of its first column. With `search`, a field above leaves only the rows that have its text."""
+    heading = f'<h2 id="{key}">{title}</h2><p class="note">{note}</p>' if note else f'<h2 id="{key}">{title}</h2>'
+    if not lines:
+        return f"{heading}<p>{speak('None.')}</p>"
+    field = search and f'<label>{search} <input type="search"></label>'
+    orders = [f' aria-sort="{order}"' if order else "", *[""] * len(heads)]
+    head = "".join(
+        f'<th scope="col"{order}><button type="button">{_breakable(name)}</button></th>'
+        for name, order in zip(heads, orders)
+    )
+    return (
+        f'{heading}{field}<div class="box" role="region" tabindex="0" aria-label="{escaped(title)}">'
+        f'<table class="{kind}"><thead><tr>{head}</tr></thead><tbody>{"".join(lines)}</tbody></table></div>'
+    )
 
 
 def _breakable(name: str) -> str:
     """A name that may be broken after its dots and underscores."""
     return re.sub(r"([._])", r"\1<wbr>", escaped(name))
-
-
-def _table(heads: list[str], lines: list[str], label: str, kind: str = "", key: str = "") -> str:
-    """A table in a box of its own, which scrolls where the page does not. Its headings sort it."""
-    head = "".join(f'<th scope="col"><button type="button">{_breakable(head)}</button></th>' for head in heads)
-    named = f' id="{key}"' if key else ""
-    return (
-        f'<div class="box" role="region" tabindex="0" aria-label="{escaped(label)}"><table class="{kind}"{named}>'
-        f"<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
-    )

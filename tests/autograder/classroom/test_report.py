@@ -12,6 +12,7 @@ from autograder.classroom.pages import COLOURS, LINES
 from autograder.classroom.report import write_report
 from autograder.classroom.restore import aliases, edited_checks, verdict_in
 from autograder.course import ROOT
+from autograder.engine.check import short_name
 from autograder.engine.run import outputs_of
 from autograder.engine.verdict import OUTCOMES, Verdict
 from autograder.model import Course, Lab, exercise_name
@@ -133,9 +134,16 @@ def test_not_attempted_has_the_sign_of_a_verdict_and_not_graded_another_one(page
     assert "– not attempted" in said and "○ not graded" in said and "·" not in said
 
 
-def test_a_table_has_an_id_only_if_it_is_given_one(page):
-    said = page(row("ada", 3))
-    assert re.findall(r'<table class="[^"]*"( id="[^"]*")?', said) == ["", "", "", ' id="cases"']
+def test_the_report_says_what_is_next_which_exercise_is_the_hardest_and_who_may_need_help(page):
+    good, nothing = row("ada", CHECKS, waiting=2), row("dan", CHECKS)
+    nothing.verdicts |= {check: {"outcome": "not attempted"} for check in nothing.verdicts}
+    said = page(good, row("ben", 3), row("cem", CHECKS - 1), nothing, Row("eva", problem="no notebook"))
+    assert "not be graded: 1." in said and "wait for your mark: 2," in said and "rushlight grade 01a" in said
+    assert f"<dd>{short_name([*WORTH][-1])}: 33 % pass</dd>" in said
+    help_ = said.partition('<h2 id="help">')[2].partition("<h2")[0]
+    assert re.findall(r">(\w+)</a></th>", help_) == ["ben"] and "Nothing was attempted by 1: dan." in help_
+    assert [*re.findall(r'<a href="#(\w+)">', said)] == [*re.findall(r'<h2 id="(\w+)">', said)]
+    assert "wait for your mark" not in page(row("ada", CHECKS)) and "None." in page(row("ada", CHECKS))
 
 
 @pytest.mark.parametrize(
