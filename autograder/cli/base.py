@@ -32,9 +32,6 @@ def main() -> None:
             stream.reconfigure(errors="replace")  # a pipe on Windows cannot hold ✓
     try:
         code = app.main(prog_name="rushlight", standalone_mode=False)
-    except click.exceptions.NoArgsIsHelpError as error:
-        error.show()
-        sys.exit(2)
     except click.UsageError as error:
         where, said = error.ctx.command_path if error.ctx else "rushlight", error.format_message()
         said += "" if said.endswith((".", "?")) else "."
@@ -74,6 +71,11 @@ class InOrder(click.Group):
                 formatter.write_dl([(name, self.commands[name].get_short_help_str(200)) for name in names])
 
 
+def help_without_command(context: click.Context) -> None:
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
 class _Commands(InOrder):
     """The commands below the words that say whose they are."""
 
@@ -107,19 +109,10 @@ def app(context: click.Context) -> None:
 
     `rushlight lab` opens the first lab. `rushlight COMMAND --help` says more about a command.
     """
-    if context.invoked_subcommand is None:
-        click.echo(context.get_help())
+    help_without_command(context)
 
 
 Advance = Callable[[int, int, str], None]
-
-
-def _expect(context: click.Context, option: click.Parameter, language: str) -> str:
-    if language not in ("", ENGLISH):
-        from ..translation import expect  # imports nbformat
-
-        expect(language)
-    return language
 
 
 lang = click.option(
@@ -127,7 +120,6 @@ lang = click.option(
     "language",
     default="",
     metavar="CODE",
-    callback=_expect,
     help="In another language, such as es, as far as it is translated.",
 )
 
@@ -161,6 +153,13 @@ def need_repository() -> None:
         raise LookupError(
             "this needs the course's repository: an installed package and a class repository have no sources"
         )
+
+
+def need_language(language: str) -> None:
+    if language not in ("", ENGLISH):
+        from ..translation import expect  # imports nbformat
+
+        expect(language)
 
 
 def short(path: Path) -> str:

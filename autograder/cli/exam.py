@@ -11,7 +11,7 @@ from ..course import WORK
 from ..language import speak, speaking
 from ..model import Course, Lab
 from ..text import printable
-from .base import InOrder, app, lang, out, progress_bar, short
+from .base import InOrder, app, help_without_command, lang, need_language, out, progress_bar, short
 from .instructors import _class, _need_sandbox, _released
 
 PRACTICE = "practice"  # the folder, and the student of its papers
@@ -30,16 +30,18 @@ class _Exam(InOrder):
 
 @app.group(
     cls=_Exam,
-    no_args_is_help=True,
+    invoke_without_command=True,
     context_settings={"ignore_unknown_options": True},
     subcommand_metavar="LAB... | COMMAND ...",
 )
-def exam() -> None:
+@click.pass_context
+def exam(context: click.Context) -> None:
     """Examine students on their own code, and mark it by running.
 
     `rushlight exam 01a 02b` draws a paper for each student of the class from what they handed in. `rushlight exam --practice 01a`
     is for a student: new items from one's own work, marked at once.
     """
+    help_without_command(context)
 
 
 @exam.command()
@@ -50,6 +52,7 @@ def exam() -> None:
 @lang
 def draw(labs: tuple[str, ...], practice: bool, no_sandbox: bool, language: str) -> int:
     """Draw a paper for each student who has none yet."""
+    need_language(language)
     wanted = _released(labs)
     with speaking(language):
         return _practise(wanted) if practice else _draw(wanted, no_sandbox)

@@ -8,18 +8,20 @@ from typing import TYPE_CHECKING
 import click
 
 from ..language import speak
-from .base import InOrder, app, out, short
+from .base import InOrder, app, help_without_command, out, short
 
 if TYPE_CHECKING:
     from ..notebook.working_copy import WorkingCopy
 
 
-@app.group(cls=InOrder)
-def pytorch() -> None:
+@app.group(cls=InOrder, invoke_without_command=True)
+@click.pass_context
+def pytorch(context: click.Context) -> None:
     """Mend PyTorch in a working copy of its Python files.
 
     The copy is in work/15a/pytorch/, for each lab one. The installed PyTorch stays as it is.
     """
+    help_without_command(context)
 
 
 def _copy(lab: str | None) -> WorkingCopy:

@@ -17,7 +17,7 @@ from ..language import speak, speaking
 from ..model import Course, did_you_mean_lab, phases
 from ..text import printable
 from . import deck
-from .base import app, lang, need, out
+from .base import app, lang, need, need_language, out
 from .deck import AGAIN, CHANGE, EASY, GOOD, HARD, PREDICTION, QUESTION, Asked, Card
 from .students import _isolated, _no_sandbox
 
@@ -43,6 +43,7 @@ def review(wanted: tuple[str, ...], count: int, lists: bool, no_sandbox: bool, l
     They are the questions of the readings, new programs of your predictions, and functions of yours with one change. Each comes
     again when it is due. The dates are in work/review.json.
     """
+    need_language(language)
     with speaking(language):
         session = _Session(_numbers(wanted), count, no_sandbox)
         if lists:

@@ -28,7 +28,7 @@ from ..language import ENGLISH, language_of, speak, speaking
 from ..model import Course, Lab, Submission, Unreadable, check_name, lab_names, read_notebook
 from ..paths import core_checks, core_minutes, labs_of, sections_of
 from ..text import printable
-from .base import Advance, app, lang, need, out, progress_bar, short
+from .base import Advance, app, lang, need, need_language, out, progress_bar, short
 
 if TYPE_CHECKING:
     from ..engine.verdict import Verdict
@@ -69,6 +69,7 @@ def lab(lab: str | None, more: tuple[str, ...], no_open: bool, way: str | None, 
         raise click.UsageError(f"name one lab: {more[0]!r} is no option of JupyterLab.")
     if lab and way:
         raise click.UsageError(_ONE_OF_BOTH)
+    need_language(language)
     wanted = _next_of(way, no_sandbox) if way else Course().find_released(lab or _usual_lab())
     copy = wanted.work_path
     if copy.exists():
