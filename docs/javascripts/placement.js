@@ -61,8 +61,10 @@
       given[number] = [...(given[number] ?? []), text];
       keep();
       show();
-      if (isDone(number)) asked[number].details.querySelector("summary").focus({ preventScroll: true }); // the button is no longer there
+      const { details } = asked[number], done = isDone(number);
+      if (done) details.querySelector("summary").focus({ preventScroll: true }); // the button is no longer there
       else made.querySelector("textarea").select();
+      (done ? details : made).scrollIntoView({ block: "nearest" });
     });
     asked[number].details.before(made);
     asked[number].details.addEventListener("toggle", ({ target }) => {
@@ -142,6 +144,8 @@
       for (const { details } of asked) details.open = false;
       for (const made of forms) made.reset();
       show();
+      forms[0].querySelector("textarea").focus({ preventScroll: true }); // this button is no longer there
+      asked[0].heading.scrollIntoView();
     });
     return [line, next, buttons];
   }

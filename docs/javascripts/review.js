@@ -118,7 +118,7 @@ for (const place of document.querySelectorAll("[data-review]")) {
   const answer = make("div", { className: "answer", tabIndex: -1 });
   const bar = make("div", { className: "thumb" });
   const waits = document.querySelector("[data-waits]"); // says when questions come
-  place.replaceChildren(waits, choice, where, question, answer, bar);
+  place.replaceChildren(choice, waits, where, question, answer, bar); // `waits` goes when a phase is chosen, and moves no box
 
   function left(day = spaced.today(), atMost = most) {
     const { cards, names } = spaced.read(of);

@@ -926,6 +926,7 @@ def test_predictions_are_compared_and_counted_and_stay(page, below):
         forms.nth(4).locator("textarea").fill(text)
         forms.nth(4).get_by_role("button").click()
         assert forms.nth(4).locator("output").inner_text() == said
+    assert page.evaluate("document.activeElement.ariaLabel") == "Answer: 5 · What a node saves"  # its button went
     assert page.locator("[data-score]").inner_text() == "Open predictions: 1, 2, 3, 4, 6, 7, 8, 9, 10"
     page.evaluate("localStorage.clear()")
     page.reload()
@@ -952,3 +953,5 @@ def test_predictions_are_compared_and_counted_and_stay(page, below):
     assert score.locator("p").nth(1).inner_text() == "Phases 08, 09, 11 and 12 have the most for you."
     best = [link.get_attribute("href") for link in score.locator("p").nth(1).get_by_role("link").all()]
     assert [re.search(r"phases/(\d\d)_\w+/reading", each)[1] for each in best] == ["08", "09", "11", "12"]
+    page.get_by_role("button", name="Start again").press("Enter")
+    assert page.evaluate("document.activeElement.ariaLabel") == "It prints: 1 · Strides"

@@ -20,7 +20,7 @@ from mkdocs.utils import get_relative_url
 from autograder import translation
 from docs.programs import IMAGES
 from docs.programs.hooks import scripts
-from docs.programs.hooks.languages import LANGUAGE, grouped, say
+from docs.programs.hooks.languages import LANGUAGE, grouped, say, words
 from docs.programs.hooks.narrow import narrow
 
 COLOR = re.compile(r"(?<![\w-])((?:fill|stroke|stop-color|--[\w-]+)(?:=\"|: ?))(#[0-9a-fA-F]{6}|#[0-9a-fA-F]{3})\b")
@@ -82,7 +82,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         for number, box in sorted(BOX.findall(drawing)):  # which is the order of the keyboard, too
             phase = next(phase for phase in config.extra["phases"] if phase.name.startswith(number))
             url = get_relative_url(files.get_file_from_path((phase.reading or phase.labs[0]).page).url, page.url)
-            links.append(f'<a href="{url}" aria-label="Phase {phase.label}"><rect{box} fill="transparent"/></a>')
+            name = words("Phase {}").format(phase.label)
+            links.append(f'<a href="{url}" aria-label="{name}"><rect{box} fill="transparent"/></a>')
         drawing = re.sub(r'role="img" aria-labelledby="[^"]*"', f'role="group" aria-label="{said}"', drawing, count=1)
         drawing = re.sub(r"<(title|desc)\b.*?</\1>", "", drawing, flags=re.DOTALL)
         drawing = drawing.replace("<g ", '<g aria-hidden="true" ')  # its links have the names, and its label the arrows
