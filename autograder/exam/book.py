@@ -201,9 +201,8 @@ def paragraph_html(text: str) -> str:
 
 
 def _item_html(item: Item, marked: Marked, by_hand: Mapping[str, float]) -> str:
-    points = f"{by_hand.get(item.key, marked.points(item)):g}"
-    if marked.waits(item) and item.key not in by_hand:
-        points = speak("waits for a mark")
+    waits = marked.waits(item) and item.key not in by_hand
+    points = speak("waits for a mark") if waits else f"{by_hand.get(item.key, marked.points(item)):g}"
     said = speak("{score} of {points}", score=points, points=f"{item.points:g}")
     rows = "".join(
         f'<tr><th scope="row">{paragraph_html(each.label)}</th><td>{escaped(marked.answers.get(each.key, ""))}</td></tr>'
@@ -211,6 +210,7 @@ def _item_html(item: Item, marked: Marked, by_hand: Mapping[str, float]) -> str:
     )
     answer = f"<h3>{speak('Your answer')}</h3><table>{rows}</table>"
     right = f"<h3>{speak('What is right')}</h3>{''.join(map(paragraph_html, marked.right[item.key]))}"
+    right = "" if waits else right  # it belongs to the rubric
     question = "".join(map(paragraph_html, item.paragraphs))
     heading = f"<h2>{escaped(item.key)}. {escaped(item.title).replace('`', '')}: {said}</h2>"
     return f"<section>{heading}<details><summary>{speak('The question')}</summary>{question}</details>{answer}{right}</section>"

@@ -17,10 +17,15 @@ from autograder.model import Lab
 ANSWERS = {"1.x": "[3]", "1.line": "3", "2.a": "<script>alert(1)</script>", "3.why": "because\n\n<img src=x>"}
 
 
+WHY = "It matters for 9 of 90 drawn inputs"
+
+
 def marked(student="ada", **answers):
     given = ANSWERS | answers
     earned = {field: 0.0 for field in paper().fields} | {"1.x": 2.0, "1.line": 1.0, "3.why": None}
-    return Marked(paper(student), given, earned, {"1": ["Line 3 was", " x"], "2": [], "3": []}, {"3": "- 1 point: all"})
+    return Marked(
+        paper(student), given, earned, {"1": ["Line 3 was", " x"], "2": [], "3": [WHY]}, {"3": "- 1 point: all"}
+    )
 
 
 @pytest.fixture
@@ -71,11 +76,13 @@ def test_marks_are_beside_those_of_the_labs_which_stay(place):
 
 
 def test_a_mark_by_hand_stays_until_its_answer_changes(place):
+    page = place / "feedback/ada/exam_01a/exam_01a.html"
     [*enter("exam_01a", [marked()])]
+    assert WHY not in page.read_text(), "what is right belongs to the rubric while an answer waits for a mark"
     mark_by_hand(2)
     assert [*enter("exam_01a", [marked()])] == ["ada: 5 of 9 points"]
     assert grades("exam_01a")["item-3"] == (None, 2, False, None)
-    assert "2 of 3" in (place / "feedback/ada/exam_01a/exam_01a.html").read_text()
+    assert "2 of 3" in page.read_text() and WHY in page.read_text()
     [*enter("exam_01a", [marked(**{"3.why": "another"})])]
     assert grades("exam_01a")["item-3"] == (None, 2, True, None), "the old mark stays, and the item waits"
 
