@@ -47,7 +47,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def set_environment(of_student: bool = False) -> None:
-    """Let nbgrader find `alembic`, and Jupyter this course's templates and settings. A second call changes nothing.
+    """Let nbgrader find `alembic`, and Jupyter this course's templates, settings and extension. A second call changes nothing.
 
     nbgrader looks for alembic on PATH and leaves an incomplete gradebook without it. The templates load no script from
     another host, and the settings keep JupyterLab from asking about news. The JupyterLab of a student has none of nbgrader's tools
