@@ -83,7 +83,7 @@ def _end(result: ExecutionResult) -> None:
     if error is None:
         _have_run.add(result.info.cell_id)
     else:
-        for exercise in exercises_in(result.info.raw_cell):
+        for exercise in _runs.keys() & {*exercises_in(result.info.raw_cell)}:  # the first cell began before `install`
             _runs[exercise].error = _in_a_line(error)
 
 
