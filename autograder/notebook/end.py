@@ -55,14 +55,15 @@ def end_of(lab: Lab, passed: Collection[str], settled: Collection[str]) -> dict[
 
 def _lines(lab: Lab, passed: Collection[str], left: list[str]) -> list[str]:
     """The lines of an end, as HTML."""
-    said = [f"<b>{points_of(sum(lab.points[check] for check in passed), lab.all_points)}</b>"]
+    said = []
     if lab.written_points:
         worth = f"{lab.written_points:g}"
         said.append(speak("Your written answer, which your instructor marks, is worth {worth} more.", worth=worth))
     names = list(dict.fromkeys(exercise_of(check) for check in left if not is_milestone(check)))
     if names:
         said.append(speak("Left, if you like: {names}.", names=", ".join(map(_short, names))))
-    lines = [" · ".join(said)]
+    points = f"<b>{points_of(sum(lab.points[check] for check in passed), lab.all_points)}</b>"
+    lines = [" · ".join(filter(None, [points, " ".join(said)]))]
     done = {exercise_of(check) for check in passed if not is_milestone(check)}
     yours = [name for name in lab.exercises if name in done and name not in names and kind_of(name) == BODY]
     if yours:
@@ -104,11 +105,12 @@ def _next(lab: Lab) -> list[str]:
         text = speak("the reading of phase {phase}", phase=following.phase)
         lines.append(speak("Next: {what}", what=_link(os.path.relpath(reading, lab.work_path.parent), text)))
     heading = "".join(following.released["cells"][0]["source"]).partition("\n")[0].removeprefix("# ")
-    title = say("" if language() == ENGLISH else language(), f"labs/{following}")(heading, "heading") or heading
+    other = "" if language() == ENGLISH else language()
+    title = say(other, f"labs/{following}")(heading, "heading") or heading
     if following.work_path.exists():
         path = os.path.relpath(following.work_path, lab.work_path.parent)
         return [*lines, speak("Next: {what}", what=_link(path, title))]
-    command = _code(f"rushlight lab {following.number} --no-open")
+    command = _code(f"rushlight lab {following.number}{f' --lang {other}' if other else ''} --no-open")
     said = speak("{command} in a terminal (menu File, New) copies it to work/.", command=command)
     return [*lines, f"{speak('Next: {what}', what=f'<b>{html.escape(title)}</b>')}: {said}"]
 

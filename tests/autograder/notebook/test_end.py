@@ -4,6 +4,7 @@ import pytest
 from IPython import display
 
 from autograder import course
+from autograder.language import speaking
 from autograder.model import Lab
 from autograder.notebook import end, kernel
 from autograder.paths import core_checks
@@ -40,6 +41,9 @@ def test_a_prediction_that_was_wrong_at_first_ends_a_lab_too():
 def test_the_next_lab_is_a_link_where_it_is_begun_and_a_command_where_it_is_not():
     command = "rushlight lab 01b --no-open"
     assert command in end.end_of(LAB, ALL, [])["text/html"]
+    end._shown.clear()
+    with speaking("es"):
+        assert "rushlight lab 01b --lang es --no-open" in end.end_of(LAB, ALL, [])["text/html"]
     path = Lab("01b_reshape").work_path
     path.parent.mkdir()
     path.touch()
