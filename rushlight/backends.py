@@ -63,8 +63,12 @@ def same(value: Any, *_: Any, **__: Any) -> Any:
     return value
 
 
-no, none, nothing = returns(False), returns(None), returns(0)
-"""The functions that return False, None and 0: the answers of a build without the feature."""
+no = returns(False)
+"""Return False: a build without the feature does not have it."""
+none = returns(None)
+"""Return None: a build without the feature does nothing."""
+nothing = returns(0)
+"""Return 0: a build without the feature has none of it."""
 without_mps = refuses(RuntimeError, "this needs the MPS backend, and PyTorch's build for CPUs has none")
 """A function of `torch.mps` on a machine without MPS: it raises a `RuntimeError`."""
 without_accelerator = refuses(RuntimeError, "Cannot access accelerator device when none is available.")

@@ -13,8 +13,10 @@ from typing import Any, NamedTuple
 
 from rushlight.course.anatomy import fused_operators
 
-FLOAT, INT = 4, 8
-"""Bytes of a number of dtype float32, and of one of dtype int64."""
+FLOAT = 4
+"""Bytes of a number of dtype float32."""
+INT = 8
+"""Bytes of a number of dtype int64."""
 
 
 class Config(NamedTuple):

@@ -525,8 +525,10 @@ def check_sides(name: str) -> Callable:
     return check
 
 
-check_leaky_side, check_elu_side = check_sides("leakyReLu"), check_sides("elu")
-"""The checks of `leaky_relu_backward` and `elu_backward`: see `check_sides`."""
+check_leaky_side = check_sides("leakyReLu")
+"""The check of `leaky_relu_backward`: see `check_sides`. Source: `aten/src/ATen/native/Activation.cpp`, `leaky_relu_backward`."""
+check_elu_side = check_sides("elu")
+"""The check of `elu_backward`: see `check_sides`. Source: `aten/src/ATen/native/Activation.cpp`, `elu_backward`."""
 
 
 def leaky_slope(

@@ -29,8 +29,10 @@ def plain_step(activation: Callable[[Tensor], Tensor]) -> Callable[[Tensor, Tens
     return lambda input, hidden, state: (activation(hidden + input),)
 
 
-rnn_tanh_step, rnn_relu_step = plain_step(functions.tanh), plain_step(functions.relu)
-"""The steps of `rnn_tanh` and `rnn_relu`: see `plain_step`."""
+rnn_tanh_step = plain_step(functions.tanh)
+"""The step of `rnn_tanh`: see `plain_step`. Source: `aten/src/ATen/native/RNN.cpp`, `tanh_f`."""
+rnn_relu_step = plain_step(functions.relu)
+"""The step of `rnn_relu`: see `plain_step`. Source: `aten/src/ATen/native/RNN.cpp`, `relu_f`."""
 
 
 def lstm_step(input: Tensor, hidden: Tensor, state: State) -> State:
