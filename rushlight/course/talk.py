@@ -347,7 +347,7 @@ def _sentence(language: str, words: list[str]) -> str:
         return ""
     tense = time or helper or tense or "present"
     who = persons.get(person, 2)
-    if language == "es" and spoken and who not in spoken:
+    if language == "es" and spoken and who not in spoken and named not in (["yo"], ["tú"]):  # these are no objects
         who = spoken[0]
     return _beginning(language, verb, tense, who)
 

@@ -132,6 +132,8 @@ def test_lines_are_those_that_ran_and_a_piece_of_a_student_has_its_own():
         ("I'm going to the city", "(go) now I am"),
         ("vamos a abrir la puerta", "(abrir) mañana nosotros"),
         ("comí con ella", "(comer) ayer yo"),
+        ("ayer yo come", "(comer) ayer yo"),
+        ("tú y yo caminamos", "(caminar) hoy nosotros"),
         ("él caminó", "(caminar) ayer ella"),
         ("tomorrow the mailman will skateboard", "(skateboard) tomorrow she will"),
         ("yesterday he blogged", ""),
