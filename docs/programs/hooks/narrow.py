@@ -26,8 +26,8 @@ from xml.etree.ElementTree import Element
 import matplotlib
 from PIL import ImageFont
 
-PHONE, SCALE = 358, 1.2  # pixels of a phone's column, and of a unit at least: the smallest text is then 9 pixels high
-WIDTH = PHONE / SCALE
+PHONE = 358  # pixels of its column
+LETTER, LEAST = 11, 9  # pixels of the smallest text, and of it where a word would be cut otherwise
 SMALLEST, LARGEST = 7.5, 8.5  # sizes of texts
 INSIDE = 3.5, 1.5  # between a text and the side of its box, and at the least
 LABEL = 9.5  # the size of the largest text of a drawing in pixels, which has short texts
@@ -100,6 +100,7 @@ class Text:
     bold: bool
     label: bool = False  # of a drawing in pixels
     lines: list[str] = field(default_factory=list)
+    cut: bool = False  # a word of it is in two lines
     box: Shape | None = None  # in which it is
     soft: bool = False  # in a chart, where it gets the room that there is
     handle: float = 0.0  # how much of a legend is on its left
@@ -151,7 +152,7 @@ def _font(mono: bool, bold: bool) -> ImageFont.FreeTypeFont:
     return ImageFont.truetype(path, 100, layout_engine=ImageFont.Layout.BASIC)
 
 
-def narrow(drawing: str, windows: Sequence[Window] = ()) -> str:
+def narrow(drawing: str, windows: Sequence[Window] = (), letter: int = LETTER) -> str:
     """Return the drawing as wide as a phone, with its windows below each other."""
     root = ElementTree.fromstring(drawing)
     in_pixels = not root.get("width").endswith("pt")
@@ -160,24 +161,26 @@ def narrow(drawing: str, windows: Sequence[Window] = ()) -> str:
     width, height = map(float, root.get("viewBox").split()[2:])
     shapes, texts = read(root)
     if in_pixels:
-        natural, ground = SCALE, None
+        natural, ground = letter / LABEL, None
         for text in texts:
             text.label = True
     else:
         natural, (ground, *shapes) = float(root.get("width")[:-2]) * 4 / 3 / width, shapes
     charts = [shape for shape in shapes if ground and is_chart(shape, ground)]
-    foot, widest = 0.0, 0.0
+    foot, widest, room = 0.0, 0.0, PHONE * (LABEL if in_pixels else SMALLEST) / letter
     for left, top, right, bottom in windows or [(0.0, 0.0, width, height)]:
         inside = [
             [item for item in items if left <= item.middle[0] <= right and top <= item.middle[1] < bottom]
             for items in (shapes, texts, charts)
         ]
-        across, total = fit(*inside, left, right)
-        flow(inside[0], inside[1])
+        across, total = fit(*inside, left, right, room)
+        flow(inside[0], inside[1], room)
         stagger(inside[1], inside[2], across)
         down, end = lower(inside[0], inside[1], top, bottom, foot)
         write(*inside, across, down, total)
         foot, widest = end, max(widest, total)
+    if letter > LEAST and any(text.cut for text in texts):
+        return narrow(drawing, windows, letter - 1)
     if ground:
         ground.element.set("d", f"M0 {foot:.2f}L{widest:.2f} {foot:.2f}L{widest:.2f} 0L0 0z")
     scale = min(natural, PHONE / widest)
@@ -309,9 +312,9 @@ def centre(shapes: Sequence[Shape], texts: Sequence[Text]) -> None:
 
 
 def fit(
-    shapes: Sequence[Shape], texts: Sequence[Text], charts: Sequence[Shape], left: float, right: float
+    shapes: Sequence[Shape], texts: Sequence[Text], charts: Sequence[Shape], left: float, right: float, room: float
 ) -> tuple[Map, float]:
-    """Return where each x goes, and the width of the whole. Texts get their lines."""
+    """Return where each x goes, and the width of the whole, which is `room` at most if it can be. Texts get their lines."""
     for text in texts:
         inside = [chart for chart in charts if chart.left - 1 <= text.x <= chart.right + 1]
         text.soft = any(chart.top - 2 <= text.y <= chart.bottom or is_mark(text, chart, texts) for chart in inside)
@@ -325,22 +328,22 @@ def fit(
             text.row = []
     knots = sides(shapes, texts, charts, left, right)
     for most, least, caps in (
-        (WIDTH, 0.2, CAPS[:-2]),
-        (WIDTH, 0.0, CAPS),
+        (room, 0.2, CAPS[:-2]),
+        (room, 0.0, CAPS),
         (inf, 0.0, CAPS[-1:]),
     ):  # rather close than broken
         for cap in caps:
             for text in texts:  # a box that is wide now stays so
                 share = text.box.wide / (right - left) if text.box else 0.0
-                text.lines = wrapped(text, max(cap, 0.85 * share) * WIDTH)
+                text.lines = wrapped(text, max(cap, 0.85 * share) * room)
             for inside in INSIDE:
                 asked = shared(knots, needs(shapes, texts, charts, left, right, inside), charts)
                 low, high = least, 1.0
                 for _ in range(8):
                     part = (low + high) / 2
-                    low, high = (part, high) if sum(shrunk(knots, asked, part)) <= WIDTH else (low, part)
+                    low, high = (part, high) if sum(shrunk(knots, asked, part)) <= room else (low, part)
                 widths = shrunk(knots, asked, low)
-                if sum(widths) <= min(most, WIDTH if inside > INSIDE[-1] else inf) + 0.1:
+                if sum(widths) <= min(most, room if inside > INSIDE[-1] else inf) + 0.1:
                     return mapping(knots, widths), sum(widths)
     raise AssertionError("the last attempt has no limit")
 
@@ -485,6 +488,7 @@ def mapping(knots: Sequence[float], widths: Sequence[float]) -> Map:
 
 def wrapped(text: Text, most: float) -> list[str]:
     """Return the lines of a text, each at most so wide."""
+    text.cut = False
     if text.turned or text.soft or len(text.element) or text.length(text.said) <= most:
         return [text.said]
     indent = re.match(" *", text.said)[0] + "  " * (text.mono and text.anchor == "start")
@@ -496,6 +500,7 @@ def wrapped(text: Text, most: float) -> list[str]:
                 line, part = indent, part.lstrip()
             short = (n for n in range(len(part), 0, -1) if text.length((line + part[:n]).rstrip()) <= most)
             fits = len(part) if text.label else next(short, 1)
+            text.cut |= fits < len(part)
             line, part = line + part[:fits], part[fits:]
     return [line for line in [*lines, line] if line.strip()]
 
@@ -514,14 +519,14 @@ def parts(text: Text, most: float) -> Iterator[str]:
     yield from held
 
 
-def flow(shapes: Sequence[Shape], texts: Sequence[Text]) -> None:
+def flow(shapes: Sequence[Shape], texts: Sequence[Text], room: float) -> None:
     """Place the entries of a legend that are in one row: beside each other, and in further rows."""
     for first in texts:
         if first.row and first.row[0] is first:
             tall = max([shape.bottom - shape.top for shape in shapes if shape.held in first.row] + [first.size])
             x = down = 0.0
             for text in first.row:
-                if x and x + text.handle + text.width > WIDTH:
+                if x and x + text.handle + text.width > room:
                     x, down = 0.0, down + tall + 0.5 * first.size
                 text.to, text.moved = x + text.handle + 2, down
                 column = [other for other in texts if text.label and other.row and abs(other.x - text.x) < 0.1]

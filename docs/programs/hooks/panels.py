@@ -12,7 +12,7 @@ from itertools import pairwise
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
-from docs.programs.hooks.narrow import PHONE, SCALE, SMALLEST, narrow
+from docs.programs.hooks.narrow import LETTER, PHONE, narrow
 
 VIEW = re.compile(r'<svg\b[^>]*?width="([\d.]+)pt" height="[\d.]+pt" viewBox="0 0 ([\d.]+) ([\d.]+)"')
 SIZE = re.compile(r"font-size: ([\d.]+)px")
@@ -39,7 +39,7 @@ def of_phone(drawing: str) -> str | None:
     """Return the drawing for a phone, or None if the drawing fits, or is large enough when it is made to fit."""
     points, width, height = map(float, VIEW.search(drawing).groups()) if VIEW.search(drawing) else (0, 0, 0)
     letters = min(map(float, SIZE.findall(drawing)), default=99.0)
-    if points * 4 / 3 <= PHONE or letters * PHONE / width > 0.99 * SMALLEST * SCALE:
+    if points * 4 / 3 <= PHONE or letters * PHONE / width > 0.99 * LETTER:
         return None
     return narrow(drawing, panels(drawing, width, height))
 
