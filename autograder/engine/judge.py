@@ -130,7 +130,16 @@ class Disagreement:
 
     def order(self) -> tuple:
         """A key that sorts the disagreements, the simplest to a person first."""
-        return self.kind, complexity(self.case), len(key_of(self.case))
+        return self.kind, self.tells_little, complexity(self.case), len(key_of(self.case))
+
+    @property
+    def tells_little(self) -> bool:
+        """Whether all of its case is an empty list or text, or its result is too long to read, or a tensor without elements.
+
+        Another case tells more."""
+        [value, *others] = [*self.case.values()] or [None]
+        is_empty = not others and (value == [] or isinstance(value, str) and not value.strip())
+        return is_empty or _parts(self.theirs) > MUCH
 
 
 def _mentions(tree: Tree, name: str, path: tuple = ()) -> Iterator[tuple]:
@@ -145,6 +154,7 @@ def _mentions(tree: Tree, name: str, path: tuple = ()) -> Iterator[tuple]:
 
 _PLAIN_DTYPES = ("float32", "int64")
 FEW = 6  # elements of a tensor that is as easy to read as a smaller one
+MUCH = 80  # values in a result: a reader sees a few of them only
 ODD = 3  # elements that a dimension of size 1, no dimension, or an unusual dtype outweighs
 
 
@@ -170,7 +180,8 @@ def complexity(tree: Tree) -> tuple[float, ...]:
             unusual = (_has_no_elements(tree), *(0,) * 6)
             return tuple(map(sum, zip(unusual, *map(complexity, items))))
         case int() | float():
-            return (0, 1, 0, 0, 0, 0, min(1e300, abs(tree)))  # also for nan
+            size = abs(tree)
+            return (0, 1, 0, 0, 0, 0, min(1e300, 1 / size if 1e-300 < size < 1 else size))  # also for nan
         case str():
             return (0, 1 + tree.count("\n"), 0, 0, 0, 0, 0)
         case _:
@@ -182,6 +193,16 @@ def _has_no_elements(tree: Tree) -> bool:
     case = tree if isinstance(tree, dict) else {}
     sizes = [size for name in ("sizes", "shape") if isinstance(case.get(name), list) for size in case[name]]
     return 0 in sizes or case.get("operand_strides") == []
+
+
+def _parts(tree: Tree) -> int:
+    """The number of plain values in an observation. A tensor is one, and one without elements too much."""
+    match tree:
+        case {"tensor": {"shape": list(shape)}}:
+            return 2 * MUCH if 0 in shape else 1
+        case dict() | list():
+            return sum(map(_parts, tree.values() if isinstance(tree, dict) else tree))
+    return 1
 
 
 Known = dict[str, Disagreement | None]  # by case, as a key: None if subject and torch agree on it

@@ -19,6 +19,16 @@ def typed(xp, value, kind=list):
     return example(xp, *reversed(value.split())) if isinstance(value, str) and " " in value else value
 
 
+def _as_code(value):
+    """A value in a case as code."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(_as_code, value))}]"
+    if not isinstance(value, str) or " " not in value:
+        return repr(value)
+    kind, device = value.split()
+    return f"torch.empty(1, dtype=torch.{kind}{', device=' + repr(device) if device != 'cpu' else ''})"
+
+
 def types(xp, value):
     """The dtype and device of each tensor in a result."""
     if isinstance(value, (list, tuple)):
@@ -46,6 +56,7 @@ _VALUES = [
     cases=drawn(to=["float16", "float32"], values=_values),
     edges=[{"to": to, "values": values} for to in ("float16", "float32") for values in _VALUES],
     disposable=True,
+    show=lambda torch, to, values: f"to = torch.{to}\nvalues = {_as_code(values)}",
     hint=explained(calls="a tensor that has the dtype already is passed on without a call"),
 )
 def cast(xp, to, values):
@@ -96,6 +107,11 @@ def _casts(xp, cast, values):
         ),  # no operator takes such a list
         *({"values": values, "lower": "bfloat16"} for values in ([], ["float32 cpu"], ["float64 cpu", 2.5])),
     ],
+    show=lambda torch, values, lower: f"stack = {_as_code(values)}  # within torch.autocast('cpu', torch.{lower})",
+    hint=when(
+        lambda case, mine, theirs: "meta" in f"{case['values']}",
+        "a tensor counts if it is eligible: `is_eligible` says whether autocast for the CPU casts it",
+    ),
 )
 def promoted(xp, values, lower):
     with xp.autocast("cpu", dtype=getattr(xp, lower)):

@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 from ...engine.check import program
-from ..cases import breaking, drawn, no_cases, rows
-from ..shared_09 import _explained
+from ..cases import breaking, drawn, first_apart, no_cases, rows
 
 _COLLECTIVES = ["all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast"]
 _OTHERS = [
     *("gather", "reduce", "scatter", "all", "", "all_reduced", "all_reduce_coalesced", "reduce_scatter_tensor"),
     *("all_gather_into_tensor", "all_to_all_single", "broadcast_object_list", "_all_gather_base", "ALL_REDUCE"),
 ]
+
+
+def _about_cost(case, mine, theirs):
+    wrong, of_a_tree = first_apart(mine, theirs), case["collective"] == "broadcast"
+    if isinstance(theirs, str):
+        return "there is no cost for this collective: ValueError, whatever the other arguments are"
+    if wrong == "steps" and of_a_tree:
+        return "each round of a tree doubles the ranks that have the tensor, until all have it"
+    if wrong == "steps":
+        return "a ring takes p - 1 steps, and an all-reduce is two rings"
+    if wrong == "bytes":
+        return f"the steps are right. In each of them {_SENT[of_a_tree]}"
+    return None
+
+
+_SENT = "a rank of a ring sends nbytes / p", "the root of a tree sends the whole tensor"
 
 
 @program(
@@ -28,11 +43,7 @@ _OTHERS = [
         ("broadcast", 0, 4),
         *[("all_reduce", 4096, 16384), ("barrier", 12, 1), *[(other, 12, 2) for other in _OTHERS]],
     ),
-    hint=_explained(
-        refused="there is no cost for this collective: ValueError, whatever the other arguments are",
-        steps="a ring takes p - 1 steps, an all-reduce two rings; a tree as many as p can be doubled up to, rounded up",
-        bytes="in each step of a ring a rank sends nbytes / p; the root of a tree the whole tensor in each round",
-    ),
+    hint=_about_cost,
     draws=40,
 )
 def cost(xp, collective, nbytes, ranks):
