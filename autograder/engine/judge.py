@@ -134,9 +134,8 @@ class Disagreement:
 
     @property
     def tells_little(self) -> bool:
-        """Whether all of its case is an empty list or text, or its result is too long to read, or a tensor without elements.
-
-        Another case tells more."""
+        """Whether another case tells more: all of this one is an empty list or text, or its result has a tensor without elements,
+        or is too long to read."""
         [value, *others] = [*self.case.values()] or [None]
         is_empty = not others and (value == [] or isinstance(value, str) and not value.strip())
         return is_empty or _parts(self.theirs) > MUCH

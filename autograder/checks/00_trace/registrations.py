@@ -52,7 +52,7 @@ def _about_entries(case, mine, theirs):
     import yaml
 
     if is_error(theirs):
-        return f"{_WHOLE_NAMES}; an operator, or a delegate, that is not in the text is a LookupError"
+        return "an operator, or a delegate, that is not in the text is a LookupError; compare whole names, with the overload"
     if (both := entries(mine, theirs)) is None:
         return None
     of_text = {entry["func"].partition("(")[0]: entry for entry in yaml.safe_load(case["text"])}

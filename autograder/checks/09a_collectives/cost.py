@@ -20,12 +20,9 @@ def _about_cost(case, mine, theirs):
         return "each round of a tree doubles the ranks that have the tensor, until all have it"
     if wrong == "steps":
         return "a ring takes p - 1 steps, and an all-reduce is two rings"
-    if wrong == "bytes":
-        return f"the steps are right. In each of them {_SENT[of_a_tree]}"
-    return None
-
-
-_SENT = "a rank of a ring sends nbytes / p", "the root of a tree sends the whole tensor"
+    if wrong == "bytes" and of_a_tree:
+        return "the steps are right: in each of them the root of the tree sends the whole tensor"
+    return "the steps are right: in each of them a rank of a ring sends nbytes / p" if wrong == "bytes" else None
 
 
 @program(

@@ -380,8 +380,8 @@ def channels(rl, sizes, axis, scales, halves, nudge, zero_points, quant, kind, o
 def _channel_values(sizes, scales, halves, nudge, **_):
     made = [near_middles(scales[i % len(scales)], halves, nudge) for i in range(sizes[0] if sizes else 1)]
     rest = int(np.prod(sizes[1:]))
-    values = [[row[(i + j) % len(row)] for j in range(rest)] for i, row in enumerate(made)]
-    return np.array(values, np.float32).reshape(sizes)
+    numbers = [[row[(i + j) % len(row)] for j in range(rest)] for i, row in enumerate(made)]
+    return np.array(numbers, np.float32).reshape(sizes)
 
 
 def channel_arguments(xp, sizes, axis, scales, halves, nudge, zero_points, of, turned, narrow):

@@ -66,14 +66,21 @@ class Sums(DispatchMode):
         return func(*args, **(kwargs or {}))
 
 
-_TERMS = (
-    "the product of the zero points, for each of the K columns", "the sums of the rows of x, times b",
-    "the sums of the rows of weight, times a",
-)  # fmt: skip
+_MISSING = (
+    "one term is missing: the product of the zero points, for each of the K columns",
+    "one term is missing: the sums of the rows of x, times b",
+    "one term is missing: the sums of the rows of weight, times a",
+)
+_OTHER_SIGN = (
+    "one term has the wrong sign: the product of the zero points",
+    "one term has the wrong sign: the sums of the rows of x, times b",
+    "one term has the wrong sign: the sums of the rows of weight, times a",
+)
+_OF_ONE_COLUMN = "a b is in the sum once for each of the K columns, and yours has it for one"
 
 
 def _terms(shape, start, zero_point, of_weight, layouts):
-    """The three terms of the corrections, (rows, out) each, by what they are made of."""
+    """The three terms of the corrections, (rows, out) each: of both zero points, of the rows of x, and of those of the weight."""
     x, weight = (
         np.reshape(_by_rule([n, shape[1]], begin, kind), [n, shape[1]]).astype(np.int64)
         for n, begin, kind in ((shape[0], start, "uint8"), (shape[2], start + 3, "int8"))
@@ -81,8 +88,7 @@ def _terms(shape, start, zero_point, of_weight, layouts):
     x, weight = (np.repeat(m[:1], len(m), 0) if kind == "repeated" else m for m, kind in zip((x, weight), layouts))
     points = np.array([_zero_point(i, of_weight) for i in range(shape[2])], np.int64)
     sums = x.sum(1, keepdims=True), weight.sum(1)
-    terms = [shape[1] * zero_point * points + 0 * sums[0], -sums[0] * points, -sums[1] * zero_point + 0 * sums[0]]
-    return dict(zip(_TERMS, terms))
+    return [shape[1] * zero_point * points + 0 * sums[0], -sums[0] * points, -sums[1] * zero_point + 0 * sums[0]]
 
 
 def _correction_hint(case, mine, theirs):
@@ -98,12 +104,11 @@ def _correction_hint(case, mine, theirs):
     if wrong != "numbers":
         return None
     off = np.array(field(mine, wrong), np.int64) - np.array(field(theirs, wrong), np.int64)
-    known, columns = {}, case["shape"][1]
-    for name, term in _terms(**case).items():
-        known |= {f"one term is missing: {name}": -term, f"one term has the wrong sign: {name}": -2 * term}
+    terms, columns = _terms(**case), case["shape"][1]
+    known = dict(zip(_MISSING, [-term for term in terms])) | dict(zip(_OTHER_SIGN, [-2 * term for term in terms]))
     if columns != 1:
-        of_one = _terms(**case | {"shape": [case["shape"][0], 1, case["shape"][2]]})[_TERMS[0]]
-        known["a b is in the sum once for each of the K columns, and yours has it for one"] = (1 - columns) * of_one
+        of_one = _terms(**case | {"shape": [case["shape"][0], 1, case["shape"][2]]})[0]
+        known[_OF_ONE_COLUMN] = (1 - columns) * of_one
     fitting = [hint for hint, difference in known.items() if (off == difference).all()]
     if len(fitting) == 1:
         return fitting[0]
@@ -280,12 +285,13 @@ def _about_folding(case, mine, theirs):
             )
         if np.allclose(values(yours), values(wanted), rtol=0.01) or not np.isfinite(values(yours)).all():
             return "convert at the end: the dtype of conv_w may have too few digits, or too small a range, for a factor"
-    y = "conv_b" if case["given"][0] else "0, because there is no conv_b"
+    if wrong == "bias" and not case["given"][0]:
+        return "the weight is right. Without a conv_b, what does the batch norm make of y = 0?"
     if is_error(mine) and "must match" in mine["message"]:
         wrong = "weight"
     return {
         "weight": "each channel of conv_w, its first dimension, is multiplied by the factor of the batch norm for this channel",
-        "bias": f"the weight is right. What does the batch norm make of y = {y}?",
+        "bias": "the weight is right. What does the batch norm make of y = conv_b?",
         "requires grad": "the weight requires gradients if conv_w does, and the bias if there is a conv_b that does",
         "classes": "both are new Parameters", "leaves": "a Parameter is made of data: it has no history",
         "arguments afterwards": "an argument has changed: compute new tensors",
