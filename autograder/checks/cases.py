@@ -183,8 +183,12 @@ def is_torch(xp: Any) -> bool:
 
 
 def type_name(value: Any) -> str:
-    """The name of a value's type: "float" also for a number of a subclass of float, such as numpy's float64."""
-    return "float" if isinstance(value, float) else type(value).__name__
+    """The name of a value's type: "tuple" also for a named tuple, and of numpy's numbers "float" and "int"."""
+    value = value.item() if isinstance(value, np.number) else value
+    return next((kind.__name__ for kind in _PLAIN if isinstance(value, kind)), type(value).__name__)
+
+
+_PLAIN = bool, int, float, list, tuple  # a bool is an int, too
 
 
 def dynamo_of(xp):

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...engine.check import program
 from ...engine.observe import is_error, values
-from ..cases import defaults, drawing, drawn, field, first_apart, numbers
+from ..cases import defaults, drawing, drawn, field, first_apart, numbers, type_name
 from ..listing import literal
 
 _observed = defaults(shapes=[[2, 3], [2, 3]], ch_axis=0, constant=0.25, kind="float32", preset=None)
@@ -142,7 +142,7 @@ def errors(rl, counts, eighths, start, end, steps):
     width = eighths / 8
     histogram = rl.tensor(counts).float()
     error = rl.ao.quantization.observer.quantization_error(histogram, width, start, end, steps)
-    shown = {"type": type(error).__name__, "error of a value": _in_steps(rl, error, counts, width, start, end, steps)}
+    shown = {"type": type_name(error), "error of a value": _in_steps(rl, error, counts, width, start, end, steps)}
     return shown | {"histogram": histogram.tolist() == [*counts]}
 
 

@@ -8,7 +8,7 @@ from statistics import median, pstdev
 
 from ...engine.check import program
 from ...engine.observe import is_error
-from ..cases import defaults, drawn, rows, several, when
+from ..cases import defaults, drawn, rows, several, type_name, when
 
 # The digits of a median ----------------------------------------------------------------------------------------------
 
@@ -55,7 +55,7 @@ def figures(rl, times):
     given = [*times]
     digits = rl.utils.benchmark.utils.common.significant_figures(given)
     assert given == [*times], "the times have changed"
-    return [type(digits).__name__, digits]
+    return [type_name(digits), digits]
 
 
 @figures.oracle
@@ -149,7 +149,7 @@ def flops(rl, name, transposed, mask, **sizes):
         flops = count(name, inputs, outputs, transposed) if transposed else count(name, inputs, outputs)
         as_lists = [[list(shape) for shape in shapes] for shapes in (inputs, outputs)]
         assert flops == count(name, *as_lists, transposed), "a shape may be a list"
-    return [type(flops).__name__, flops]
+    return [type_name(flops), flops]
 
 
 def _as_call(name, transposed, mask, **sizes):

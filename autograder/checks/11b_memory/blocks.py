@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ...engine.check import program
-from ..cases import drawn, first_apart, rows, several, when
+from ..cases import drawn, first_apart, rows, several, type_name, when
 
 KIB, MIB = 1 << 10, 1 << 20
 
@@ -40,7 +40,7 @@ def rounded(rl, sizes, divisions):
     results = [rl.c10.cuda.caching_allocator.round_size(size, divisions) for size in sizes]
     if divisions == 0:
         results += [rl.c10.cuda.caching_allocator.round_size(size) for size in sizes]
-    return {"types": [type(size).__name__ for size in results], "sizes": results}
+    return {"types": [*map(type_name, results)], "sizes": results}
 
 
 @rounded.oracle
@@ -265,7 +265,7 @@ def merged(rl, states, at, right, unmapped):
     dst.allocated = False
     result = names.try_merge_blocks(dst, dst.next if right else dst.prev, pool)
     return {
-        "result": [type(result).__name__, result],
+        "result": [type_name(result), result],
         "else of dst": [dst.stream, dst.requested_size, dst.is_free()],
         "the segment": [[part.ptr, part.size, part is dst, part.mapped] for part in linked(dst)],
         "free": sorted([part.ptr, part.size] for part in pool.blocks),

@@ -7,7 +7,7 @@ import re
 
 from ...engine.check import program
 from ...engine.observe import is_error
-from ..cases import drawn, explained, rows, several
+from ..cases import drawn, explained, rows, several, type_name
 
 # Words ---------------------------------------------------------------------------------------------------------------
 
@@ -41,7 +41,7 @@ def words(rl, text, known, turned):
     ids = _numbers(known, turned)
     result = rl.course.tokens.encode_words(text, ids)
     assert ids == _numbers(known, turned), "`ids` has changed"
-    return [type(result).__name__, result]
+    return [type_name(result), result]
 
 
 def _numbers(known, turned):
@@ -92,7 +92,7 @@ class Letters:
 def shifted(rl, texts, length, end, once):
     result = rl.course.training.rows(iter(texts) if once else texts, Letters(end), length)
     inputs, targets = result
-    same = [type(result).__name__, str(inputs.dtype), str(targets.dtype), [*inputs.shape], [*targets.shape]]
+    same = [type_name(result), str(inputs.dtype), str(targets.dtype), [*inputs.shape], [*targets.shape]]
     return {"kind": same, "targets": targets.tolist(), "inputs": inputs.tolist()}
 
 
@@ -150,7 +150,7 @@ def compared(rl, scores, targets, ignored, as_tuple):
     table = ["ñññ".encode()[:length] for length in LENGTHS]
     function = rl.course.tokens.perplexity_and_bits
     result = function(losses, given, table, **({} if ignored == -100 else {"ignore_index": ignored}))
-    return [type(result).__name__, *result]
+    return [type_name(result), *result]
 
 
 def _targets(targets, ignored):

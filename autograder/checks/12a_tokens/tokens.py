@@ -12,7 +12,7 @@ from rushlight.course.predictions import TOKENIZED
 
 from ...engine.check import program
 from ...engine.observe import is_error
-from ..cases import drawn, listed, predicted, rows, several
+from ..cases import drawn, listed, predicted, rows, several, type_name
 
 # Pieces --------------------------------------------------------------------------------------------------------------
 
@@ -48,7 +48,7 @@ def _about_pieces(case, mine, theirs):
 )  # fmt: skip
 def split(rl, text):
     pieces = rl.course.tokens.pieces(text)
-    return [type(pieces).__name__, pieces]
+    return [type_name(pieces), pieces]
 
 
 @split.oracle
@@ -238,7 +238,7 @@ def _about_learning(case, mine, theirs):
 )  # fmt: skip
 def learned(rl, text, count):
     merges = rl.course.tokens.train(text, count)
-    return [type(merges).__name__, [type(pair).__name__ for pair in merges], merges]
+    return [type_name(merges), [*map(type_name, merges)], merges]
 
 
 @learned.oracle

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rushlight.course.gpt import gpt
 
 from ...engine.check import program
-from ..cases import copied, drawn, explained, numbers, rows, when
+from ..cases import copied, drawn, explained, numbers, rows, type_name, when
 from .tiles import flows, gradients_of
 
 
@@ -35,7 +35,7 @@ def _counted(xp, sizes, layout):
 def split(rl, batch, n, heads, size, layout):
     x = _counted(rl, [batch, n, 3 * heads * size], layout).requires_grad_()
     parts = rl.course.gpt.split_heads(x, heads)
-    shown = {"type": type(parts).__name__, "parts": [copied(part) for part in parts], "gradient": flows(rl, parts, [x])}
+    shown = {"type": type_name(parts), "parts": [copied(part) for part in parts], "gradient": flows(rl, parts, [x])}
     views = [part.detach() for part in parts]
     x.detach().zero_()
     return shown | {"after x is set to 0": [view.sum().item() for view in views]}

@@ -13,7 +13,19 @@ from rushlight.c10.dispatch import DispatchMode
 from ...engine.check import program
 from ...engine.observe import values
 from ...engine.recorder import called
-from ..cases import beyond_single, copied, drawn, explained, field, first_apart, listed, numbers, rows, several
+from ..cases import (
+    beyond_single,
+    copied,
+    drawn,
+    explained,
+    field,
+    first_apart,
+    listed,
+    numbers,
+    rows,
+    several,
+    type_name,
+)
 
 # Two softmaxes become one --------------------------------------------------------------------------------------------
 
@@ -240,7 +252,7 @@ def tiled(rl, lead, sizes, block, causal, scale, of, start):
     out, logsumexp = result
     return {
         "beyond": sorted(elements.beyond),
-        "type": type(result).__name__,
+        "type": type_name(result),
         "out": copied(out),
         "logsumexp": copied(logsumexp),
         "digits": [beyond_single(rl, copied(x)) for x in (out, logsumexp)],
@@ -303,7 +315,7 @@ def backward(rl, lead, sizes, block, causal, scale, of, start):
     names = ("of the query", "of the key", "of the value")
     return {
         "beyond": sorted(elements.beyond) + ["autograd"] * len(by_autograd),
-        "type": type(grads).__name__,
+        "type": type_name(grads),
         **{name: copied(tensor) for name, tensor in zip(names[::-1], [*grads][::-1])},
         "a tensor is too large": elements.most > _allowed(lead, sizes, block),
         "too much at once": _needs_too_much(
@@ -355,7 +367,7 @@ def moved(rl, batch, heads, sizes, tile, itemsize):
     given = {} if itemsize is None else {"itemsize": itemsize}
     traffic = rl.course.attention.attention_traffic(batch, heads, *sizes, tile, **given)
     return {
-        "types": [type(value).__name__ for value in (traffic, *traffic)],
+        "types": [*map(type_name, (traffic, *traffic))],
         "unfused": traffic[0],
         "fused": traffic[1],
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...engine.check import program
-from ..cases import drawn, first_of, listed, rows, several, when
+from ..cases import drawn, first_of, listed, rows, several, type_name, when
 
 # Groups of parameters -------------------------------------------------------------------------------------------------
 
@@ -57,7 +57,7 @@ def groups(rl, parameters, tie, weight_decay):
     names = {id(parameter): name for name, parameter in model.named_parameters()}
     groups = rl.course.training.parameter_groups(model, weight_decay)
     return [
-        [sorted(group), type(group["params"]).__name__, [names[id(p)] for p in group["params"]], group["weight_decay"]]
+        [sorted(group), type_name(group["params"]), [names[id(p)] for p in group["params"]], group["weight_decay"]]
         for group in groups
     ]
 

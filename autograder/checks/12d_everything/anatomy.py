@@ -6,7 +6,7 @@ from rushlight.course.anatomy import fused_operators
 from rushlight.course.gpt import gpt
 
 from ...engine.check import program
-from ..cases import attempt, copied, drawing, drawn, explained, numbers, rows
+from ..cases import attempt, copied, drawing, drawn, explained, numbers, rows, type_name
 
 VOCABULARY, WIDTH, LENGTH = 7, 4, 5
 
@@ -58,7 +58,7 @@ def lens(rl, layers, batch, n, start, unknown, recording):
     hooks = [len(module._forward_hooks) + len(module._forward_pre_hooks) for module in model.modules()]
     scores, grad = lens, None
     if not isinstance(lens, str):
-        scores, grad = [type(lens).__name__, *map(copied, lens)], [tensor.requires_grad for tensor in lens]
+        scores, grad = [type_name(lens), *map(copied, lens)], [tensor.requires_grad for tensor in lens]
     same = _state_of(model, tokens) == before
     return {"runs": runs, "hooks": sum(hooks), "mode": mode, "same": same, "scores": scores, "grad": grad}
 
@@ -128,7 +128,7 @@ def graph(rl, graph):
     with fused_operators():
         result, names = _made(rl, graph)
     labels, edges = rl.course.anatomy.backward_graph(result, names)
-    return {"types": [type(labels).__name__, type(edges).__name__, *{type(edge).__name__ for edge in edges}],
+    return {"types": [type_name(labels), type_name(edges), *{*map(type_name, edges)}],
             "labels": labels, "edges": edges}  # fmt: skip
 
 
@@ -198,7 +198,7 @@ def paths(rl, nodes, edges):
     given = [*map(tuple, edges)]
     paths = rl.course.anatomy.count_paths(nodes, given)
     assert given == [*map(tuple, edges)], "the edges have changed"
-    return [type(paths).__name__, paths]
+    return [type_name(paths), paths]
 
 
 @paths.oracle

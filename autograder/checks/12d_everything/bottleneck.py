@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...engine.check import program
-from ..cases import drawing, rows
+from ..cases import drawing, rows, type_name
 
 NAMES = ["attention", "mlp", "aten::mm", "aten::to", "aten::cat"]
 
@@ -61,7 +61,7 @@ def rows_of(rl, before, after, backwards):
     given = _events(before, backwards), _events(after, backwards)
     result = rl.course.bottleneck.find_bottleneck(*given)
     assert given == (_events(before, backwards), _events(after, backwards)), "the events have changed"
-    return [type(result).__name__, *([type(row).__name__, *row] for row in result)]
+    return [type_name(result), *([type_name(row), *row] for row in result)]
 
 
 @rows_of.oracle

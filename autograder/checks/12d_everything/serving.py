@@ -223,7 +223,7 @@ def generated(rl, tokens, count, length, step):
         return rl.nn.functional.one_hot(best, VOCABULARY).to(rl.float32) - 0.5
 
     row = rl.course.serving.generate_padded(program, given, count=count, length=length, end=END)
-    return {"tokens": [type(row).__name__, *row], "kinds": sorted({type(token).__name__ for token in row}),
+    return {"tokens": [type_name(row), *row], "kinds": sorted({*map(type_name, row)}),
             "calls": calls, "changed": given != [*tokens]}  # fmt: skip
 
 

@@ -5,7 +5,19 @@ from __future__ import annotations
 import math
 
 from ...engine.check import program
-from ..cases import attempt, beyond_single, copied, defaults, drawing, explained, field, first_apart, numbers, rows
+from ..cases import (
+    attempt,
+    beyond_single,
+    copied,
+    defaults,
+    drawing,
+    explained,
+    field,
+    first_apart,
+    numbers,
+    rows,
+    type_name,
+)
 
 _part = defaults(heads=2, d=2, hidden=8, ranks=2, rank=0, backwards=False)
 
@@ -182,7 +194,7 @@ def averages(rl, **case):
     changed = not same or counts != [*case["counts"]]
     digits = [beyond_single(rl, copied(average)) for average in averages]
     return {
-        "type": type(averages).__name__, "averages": [*map(copied, averages)], "digits": digits, "new": new, "changed": changed
+        "type": type_name(averages), "averages": [*map(copied, averages)], "digits": digits, "new": new, "changed": changed
     }  # fmt: skip
 
 

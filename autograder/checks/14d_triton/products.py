@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from ...engine.check import program
-from ..cases import drawing, drawn, explained, first_apart, rows
+from ..cases import drawing, drawn, explained, first_apart, rows, type_name
 from .launched import about_triton, inputs_of, memory_of, needs, on_board, ran, wanted
 
 # The order of the tiles ----------------------------------------------------------------------------------------------
@@ -35,7 +35,7 @@ def order_of(tiles_m, tiles_n, group):
 def order_of_tiles(rl, tiles_m, tiles_n, group):
     grouped = rl.inductor.triton_templates.grouped
     tiles = [grouped(instance, tiles_m, tiles_n, group) for instance in range(tiles_m * tiles_n)]
-    return {"types": [type(each).__name__ for each in (tiles[0], *tiles[0])], "tiles": [[*tile] for tile in tiles]}
+    return {"types": [*map(type_name, (tiles[0], *tiles[0]))], "tiles": [[*tile] for tile in tiles]}
 
 
 @order_of_tiles.oracle
