@@ -685,7 +685,7 @@ def _other_kind(check: Check, mine: Tree) -> str | None:
     is_plain = all(kind in ("None", "Tensor") or isinstance(known.get(kind), type) for kind in kinds)  # no alias
     kind = _RETURNED.fullmatch(returned)
     names = {*(kind.groups() if kind else ()), returned} & _ALIKE.keys()
-    if not names or not is_plain or not kinds.isdisjoint({"object"}.union(*(_ALIKE[name] for name in names))):
+    if not names or not is_plain or not kinds.isdisjoint({"object", "Any"}.union(*(_ALIKE[name] for name in names))):
         return None
     return phrase(f"the contract says that the result is {wanted}, and yours returned {returned}")
 

@@ -31,6 +31,10 @@ def round_size__search(size, divisions=0):
     return border
 
 
+def round_size__in_numpy(size, divisions=0):
+    return np.int64(round_size__search(size, divisions))
+
+
 def round_size__bits(size, divisions=0):
     """As in C++: clear the low bits, and add a part if there were any."""
     if size < MIN_BLOCK_SIZE:

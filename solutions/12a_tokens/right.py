@@ -9,6 +9,7 @@ import math
 import re
 from collections import Counter, defaultdict
 from itertools import groupby, pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -197,6 +198,15 @@ def perplexity_and_bits__numpy(losses, targets, table, ignore_index=-100):
     kept = targets != ignore_index
     size = sum(len(table[each]) for each in targets[kept])
     return float(np.exp(losses[kept].mean())), float(losses[kept].sum() / (size * np.log(2)))
+
+
+class Measured(NamedTuple):
+    perplexity: float
+    bits: float
+
+
+def perplexity_and_bits__in_a_named_tuple(losses, targets, table, ignore_index=-100):
+    return Measured(*perplexity_and_bits__numpy(losses, targets, table, ignore_index))
 
 
 def perplexity_and_bits__loop(losses, targets, table, ignore_index=-100):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from ...engine.check import program
-from ...engine.observe import difference
+from ...engine.observe import difference, show
 from ..cases import apart, attempt, drawing, drawn, explained, field, first_apart, first_of, is_torch, several, when
 from ..shared_04 import Graph, described, grad_mode, node_name, outcome, plain, start
 
@@ -115,9 +115,10 @@ def _function(**others):
     return _FUNCTION | {name: x.split() if name in ("args", "outputs") else x for name, x in others.items()}
 
 
+ONE_OR_SEVERAL = "the caller gets a tuple if the forward returned a tuple, and a list is one result"
 OF_THE_RESULTS = explained(
     results="`attach` is called once for each result, in order, and returns the result for the caller",
-    several="the caller gets a tuple if the forward returned a tuple, and a list is one result",
+    several=ONE_OR_SEVERAL,
     graph="each argument that is a tensor has an edge, to the history that it had before the forward ran",
 )  # hints, by the entry of the result
 OF_THE_LOG = {
@@ -193,9 +194,10 @@ def entry_apart(mine, theirs):
             "`check_dirty` gets all results of the forward",
         ),
         when(
-            lambda case, mine, theirs: first_apart(mine, theirs) == "results" and not case["enabled"],
+            lambda case, mine, theirs: not case["enabled"] and "MineBackward" in show(field(mine, "results")),
             "a graph is recorded only if `any_requires_grad(args)` is true",
         ),
+        when(lambda case, mine, theirs: case["several"] == "list" and first_apart(mine, theirs) == "results", ONE_OR_SEVERAL),
         OF_THE_RESULTS,
         lambda case, mine, theirs: OF_THE_LOG.get(entry_apart(field(mine, "log"), field(theirs, "log"))),
     ),

@@ -88,6 +88,15 @@ def test_where_the_program_fails_on_a_result_the_verdict_says_what_was_returned(
     assert verdict.hint.startswith(hint)
 
 
+def test_no_result_breaks_a_contract_that_allows_any(judge):
+    name = "autograd.function.apply"
+    run = copied(function_of(name))
+    fill(function_of(name), lambda cls, *args: [run(cls, *args)])
+    verdict = judge.verdict(name, answer)
+    unplug(function_of(name))
+    assert "list of length 1" in verdict.message and "Any" not in verdict.hint
+
+
 def test_a_hint_about_a_case_does_not_explain_a_number_of_another_type(judge):
     name = "aten.native.cuda.loops.can_use_32bit_indexing"
     fill(function_of(name), lambda sizes, strides: 1)
