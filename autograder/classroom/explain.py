@@ -207,9 +207,9 @@ def explain(
 def seed_of_graded(course: Course) -> int:
     """The seed with which the class was graded. Raises LookupError if it is gone, and makes no other."""
     path = course.folder / "seed"
-    if not (book := course.folder / "gradebook.db").exists():
-        raise LookupError(f"there is no {book}: `rushlight grade` makes it")
     if not path.exists():
+        if not (book := course.folder / "gradebook.db").exists():
+            raise LookupError(f"there is no {book}: `rushlight grade` makes it")
         raise LookupError(f"{path} is missing, so nobody knows the cases of this class: grade again with --force")
     return class_seed(path)
 
