@@ -32,7 +32,7 @@ from ..model import Lab, Submission, check_name, digest, exercise_name, is_added
 from ..text import printable
 from .formulas import markdown2html
 from .late import renew, submissions
-from .pages import MARKS, OTHER, SCHEMES
+from .pages import MARKS, OTHER, SCHEMES, breakable
 from .table import policy_of
 
 LONGEST = 240  # characters of a counterexample in one line
@@ -119,6 +119,7 @@ class FeedbackPage(GetGrades):
             "language": language_of(nb),
             "speak": partial(_speak_in, language_of(nb)),
             "style": Markup(SCHEMES),
+            "breakable": lambda name: Markup(breakable(name)),
             "entries": entries,
             "lab": printable(given["assignment"]),
             "student": printable(given["student"]),

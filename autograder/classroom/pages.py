@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from pathlib import Path
 
 from ..course import replacing
@@ -58,3 +59,8 @@ def write_page(path: Path, title: str, style: str, body: str, refresh: int = 0, 
 def escaped(text: str) -> str:
     """Text of a submission for a page: no markup, and nothing that would not appear as itself."""
     return html.escape("\n".join(map(printable, text.splitlines())))
+
+
+def breakable(name: str) -> str:
+    """A name for a page, which may be broken after its dots and underscores."""
+    return re.sub(r"([._])", r"\1<wbr>", escaped(name))

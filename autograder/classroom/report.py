@@ -21,7 +21,7 @@ from ..language import language, speak
 from ..model import Lab
 from .grade import Row, has_other_marks
 from .items import IN_EACH, attempts, cases, notebooks, rank_correlation, warnings
-from .pages import MARKS, OTHER, SCHEMES, UNGRADED, escaped, write_page
+from .pages import MARKS, OTHER, SCHEMES, UNGRADED, breakable, escaped, write_page
 
 BINS, FLAG, WAITS = 10, "⚑", "✎"
 TRIED = (
@@ -238,7 +238,7 @@ def _exercises(rows: list[Row], worth: dict[str, float]) -> str:
         bar = f'<span class="share" aria-hidden="true"><span style="width:{100 * share:.0f}%"></span></span>'
         part = speak("{share:.0f} % of {count}", share=100 * share, count=len(tried))
         lines.append(
-            f'<tr><th scope="row" data-key="{escaped(check)}">{_breakable(short_name(check))}</th>'
+            f'<tr><th scope="row" data-key="{escaped(check)}">{breakable(short_name(check))}</th>'
             f'<td class="number" data-key="{worth[check]}">{worth[check]:g}</td>'
             f'<td data-key="{share}">{bar}<span>{part}</span></td>'
             f'<td data-key="{escaped(others)}">{escaped(others)}</td>'
@@ -260,7 +260,7 @@ def _diagnoses(rows: list[Row], worth: dict[str, float]) -> str:
             counts = (once, twice, len(tried) - once - twice)
             cells = "".join(f'<td class="number" data-key="{count}">{count}</td>' for count in counts)
             lines.append(
-                f'<tr><th scope="row" data-key="{escaped(check)}">{_breakable(short_name(check))}</th>{cells}</tr>'
+                f'<tr><th scope="row" data-key="{escaped(check)}">{breakable(short_name(check))}</th>{cells}</tr>'
             )
     note = speak(
         "The number of students who named the function at fault by their first guess, by their second, or not at all."
@@ -398,7 +398,7 @@ def _remarks(rows: list[Row]) -> str:
 def _cases(rows: list[Row]) -> str:
     lines = [
         f'<tr><td class="number" data-key="{count}">{count}</td>'
-        f'<td data-key="{escaped(check)}">{_breakable(short_name(check))}</td>'
+        f'<td data-key="{escaped(check)}">{breakable(short_name(check))}</td>'
         f'<td data-key="{escaped(message)}"><pre>{escaped(speak(message))}</pre></td>'
         f'<td data-key="{escaped(case)}"><pre>{escaped(case)}</pre></td></tr>'
         for check, case, message, count in cases(rows)
@@ -428,15 +428,10 @@ def _section(
     field = search and f'<label>{search} <input type="search"></label>'
     orders = [f' aria-sort="{order}"' if order else "", *[""] * len(heads)]
     head = "".join(
-        f'<th scope="col"{order}><button type="button">{_breakable(name)}</button></th>'
+        f'<th scope="col"{order}><button type="button">{breakable(name)}</button></th>'
         for name, order in zip(heads, orders)
     )
     return (
         f'{heading}{field}<div class="box" role="region" tabindex="0" aria-label="{escaped(title)}">'
         f'<table class="{kind}"><thead><tr>{head}</tr></thead><tbody>{"".join(lines)}</tbody></table></div>'
     )
-
-
-def _breakable(name: str) -> str:
-    """A name that may be broken after its dots and underscores."""
-    return re.sub(r"([._])", r"\1<wbr>", escaped(name))

@@ -41,7 +41,7 @@ class Page(HTMLParser):
         super().__init__()
         self.text, self.elements, self.rows = text, [], []
         self.feed(text)
-        for row in re.findall(r"<tr[^>]*><th scope=\"row\">(.*?)</tr>", text, re.S):
+        for row in re.findall(r"<tr[^>]*><th scope=\"row\">(.*?)</tr>", text.replace("<wbr>", ""), re.S):
             words = [part.strip() for part in re.sub(r"<[^>]+>", "\n", row).split("\n")]
             mark, name, *rest = filter(None, words)
             self.rows.append((mark, name, *rest))
