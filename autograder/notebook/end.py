@@ -13,10 +13,8 @@ from collections.abc import Collection
 from ..course import READINGS, ROOT
 from ..engine.card import GREEN, PALE_GREEN, chip, points_of
 from ..engine.check import BODY, exercise_of, function_of, is_milestone, kind_of
-from ..language import ENGLISH, language, speak
+from ..language import ENGLISH, FOLDER, language, messages, speak
 from ..model import Course, Lab, phases
-from ..paths import core_checks
-from ..translation import say
 from . import pieces
 
 COUNTERPART = re.compile(r"^ *Source:\s+`([^`]+)`(?:,\s+`([^`]+)`)?", re.MULTILINE)  # in a docstring
@@ -37,7 +35,8 @@ def end_of(lab: Lab, passed: Collection[str], settled: Collection[str]) -> dict[
     `settled` are the checks that cannot pass any more: a first prediction that was wrong gives no points.
     """
     left = [check for check in lab.points if check not in passed and check not in settled]
-    now = "" if {*core_checks(lab)} & {*left} else CORE if left else ALL
+    is_core = any(is_milestone(check) or exercise_of(check) in lab.core for check in left)
+    now = "" if is_core else CORE if left else ALL
     before, _shown[lab.name] = _shown.get(lab.name, ""), now
     if not now or now == before:
         return {}
@@ -105,12 +104,13 @@ def _next(lab: Lab) -> list[str]:
         text = speak("the reading of phase {phase}", phase=following.phase)
         lines.append(speak("Next: {what}", what=_link(os.path.relpath(reading, lab.work_path.parent), text)))
     heading = "".join(following.released["cells"][0]["source"]).partition("\n")[0].removeprefix("# ")
-    other = "" if language() == ENGLISH else language()
-    title = say(other, f"labs/{following}")(heading, "heading") or heading
+    title = messages(FOLDER / language() / f"labs/{following}.po").get(heading, heading)
     if following.work_path.exists():
         path = os.path.relpath(following.work_path, lab.work_path.parent)
         return [*lines, speak("Next: {what}", what=_link(path, title))]
-    command = _code(f"rushlight lab {following.number}{f' --lang {other}' if other else ''} --no-open")
+    command = _code(
+        f"rushlight lab {following.number}{'' if language() == ENGLISH else f' --lang {language()}'} --no-open"
+    )
     said = speak("{command} in a terminal (menu File, New) copies it to work/.", command=command)
     return [*lines, f"{speak('Next: {what}', what=f'<b>{html.escape(title)}</b>')}: {said}"]
 

@@ -43,7 +43,8 @@ def test_the_next_lab_is_a_link_where_it_is_begun_and_a_command_where_it_is_not(
     assert command in end.end_of(LAB, ALL, [])["text/html"]
     end._shown.clear()
     with speaking("es"):
-        assert "rushlight lab 01b --lang es --no-open" in end.end_of(LAB, ALL, [])["text/html"]
+        assert "rushlight lab 01b --lang es --no-open" in (said := end.end_of(LAB, ALL, [])["text/html"])
+        assert "Laboratorio 01b · Otros tamaños" in said
     path = Lab("01b_reshape").work_path
     path.parent.mkdir()
     path.touch()
