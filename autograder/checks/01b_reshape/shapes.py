@@ -202,7 +202,7 @@ def _about_chunks(case, mine, theirs):
         if 1 in old[:-1]:
             return "an old dimension of size 1 joins the chunk of the dimensions after it, whatever its stride is"
         if old[-1] == 1:
-            return _LAST
+            return "a chunk of one element is filled already: it needs no new size" if is_error(mine) else _LAST
         return "neighbouring old dimensions are one chunk if their strides continue, and the new sizes fill each chunk exactly"
     if old[-1] == 1 and _last_stride(mine) != _last_stride(theirs):
         return _LAST

@@ -108,7 +108,7 @@ def _correction_hint(case, mine, theirs):
     known = dict(zip(_MISSING, [-term for term in terms])) | dict(zip(_OTHER_SIGN, [-2 * term for term in terms]))
     if columns != 1:
         of_one = _terms(**case | {"shape": [case["shape"][0], 1, case["shape"][2]]})[0]
-        known[_OF_ONE_COLUMN] = (1 - columns) * of_one
+        known |= dict([(_OF_ONE_COLUMN, (1 - columns) * of_one)])
     fitting = [hint for hint, difference in known.items() if (off == difference).all()]
     if len(fitting) == 1:
         return fitting[0]
