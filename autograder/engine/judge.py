@@ -180,7 +180,7 @@ def complexity(tree: Tree) -> tuple[float, ...]:
             return tuple(map(sum, zip(unusual, *map(complexity, items))))
         case int() | float():
             size = abs(tree)
-            return (0, 1, 0, 0, 0, 0, min(1e300, 1 / size if 1e-300 < size < 1 else size))  # also for nan
+            return (0, 1, 0, 0, 0, 0, min(1e300, 1 / size if 1e-300 < size < 1e-3 else size))  # also for nan
         case str():
             return (0, 1 + tree.count("\n"), 0, 0, 0, 0, 0)
         case _:

@@ -164,6 +164,15 @@ def test_a_case_whose_tensor_is_empty_or_whose_loop_has_no_operands_is_no_simple
     assert judging.complexity({"sizes": [0], "p": 0.5}) > judging.complexity({"sizes": [1200], "p": 0.5})
     loops = [{"sizes": [2, 2], "operand_strides": strides} for strides in ([], [[1, 2]])]
     assert judging.complexity(loops[0]) > judging.complexity(loops[1])
+    assert judging.complexity({"x": 0.1}) < judging.complexity({"x": 1.0}) < judging.complexity({"x": 1e-45})
+
+
+def test_a_case_that_tells_little_comes_after_the_others():
+    little = [judging.Disagreement(*parts) for parts in (({"text": ""}, 1, 2), ({"n": 1}, 0, [0] * 100))]
+    assert (
+        min([*little, judging.Disagreement({"text": "a\nb"}, 1, 2)], key=judging.Disagreement.order).case["text"]
+        == "a\nb"
+    )
 
 
 def test_what_a_check_does_not_accept_is_said_once(judge):
