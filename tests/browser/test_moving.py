@@ -641,7 +641,7 @@ def test_sharding_answers_a_guess_of_the_next_collective(page, opened):
 
 def shown(page, row, block):
     """How many of the slices of all ranks are seen. A row: 0 is weights, 1 is gradients."""
-    y = 62 + block * 52 + row * 14
+    y = 62 + block * 46 + row * 14
     return page.locator(f".moving svg g[transform$=' {y})']:not(.gone)").count()
 
 
