@@ -44,10 +44,13 @@ FRAMES, STEP, HOLD = 6, 70, 2400  # of a movement; the milliseconds of each, and
 MOVEMENTS, WAIT = 6, 3500  # three operations, each with the way back; the milliseconds after which the figure moves
 GROUNDS = {"light": "#ffffff", "dark": "#0d1117"}  # of a repository's page
 STYLE = """
-body {{ margin: 0; background: {}; }}
+body {{ margin: 0; background: {0}; --md-default-bg-color: {0}; }}
 figure.moving.moves[data-figure] {{ margin: 0 !important; padding: 16px 12px; }}
 .moving .controls {{ display: none !important; }}
-.moving.narrow .said {{ min-height: 64px !important; margin: 0 0 12px; color: var(--ink); font: 15px/1.4 system-ui, sans-serif; }}
+.moving.narrow .said {{
+    position: static !important; min-height: 64px !important; margin: 0 0 12px;
+    color: var(--ink); font: 15px/1.4 system-ui, sans-serif;
+}}
 """
 AT = """part => {
     for (const each of document.getAnimations()) {
