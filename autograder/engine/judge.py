@@ -274,7 +274,7 @@ class Judge:
     def _decide(self, check: Check, ask: Ask, second_chance: SecondChance | None, case: dict | None = None) -> Verdict:
         """Decide a check on one `case`, or on the cases of the source: on the first edge, and if the exercise is attempted, on the
         others."""
-        first = self.source.first(check) if case is None else [case]
+        first = self.source.edges(check)[:1] if case is None else [case]
         observed = _ask(ask, check, first)
         if observed and has(observed[0], "type", "NotAttempted"):
             return Verdict(check.name, NOT_ATTEMPTED, message=_safely(lambda tree: tree["message"], observed[0]))
@@ -340,7 +340,7 @@ class Judge:
 
         An edge is never left out, because wrong answers are known to fail on edges, and half of the drawn cases stay.
         """
-        edges, noise = {*map(key_of, check.edges)}, 0
+        edges, noise = {*map(key_of, self.source.edges(check))}, 0
         while any(known.values()) and noise < (len(known) - len(edges)) // 2:
             simplest = _simplest(known)
             if key_of(simplest.case) in edges or not self._is_noise(check, simplest):

@@ -72,12 +72,12 @@ class Practice:
     def reseed(self) -> None:
         """The cases stay the same."""
 
-    def first(self, check: Check) -> list[dict]:
-        """The first edge of a check, or no case if it has none."""
+    def edges(self, check: Check) -> list[dict]:
+        """The recorded edges of a check."""
         if check.is_drawn:  # its answers are recorded with those of another part
-            return check.edges[:1]
+            return check.edges
         known = recorded(check.name)
-        return known.cases[: min(1, known.edges)]
+        return known.cases[: known.edges]
 
     def draw(self, check: Check) -> list[dict]:
         """The recorded cases of a check that are not edges."""

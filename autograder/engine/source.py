@@ -46,8 +46,8 @@ class Source(Protocol):
     def reseed(self) -> None:
         """Draw other cases from now on, if cases are drawn."""
 
-    def first(self, check: Check) -> list[dict]:
-        """The first edge of a check, or no case if it has none."""
+    def edges(self, check: Check) -> list[dict]:
+        """The edges of a check. A judge asks here, because torch may make them."""
 
     def draw(self, check: Check) -> list[dict]:
         """The cases of a check that are not edges."""

@@ -106,9 +106,9 @@ class TorchSource:
         """Draw other cases from now on."""
         self.seed, self._pending = random.SystemRandom().getrandbits(64), {}
 
-    def first(self, check: Check) -> list[dict]:
-        """The first edge of a check, or no case if it has none."""
-        return check.edges[:1]
+    def edges(self, check: Check) -> list[dict]:
+        """The edges of a check."""
+        return check.edges
 
     def begin(self, check: Check) -> PendingCases:
         """The cases of a check, edges first, while torch works out its answers."""

@@ -36,6 +36,7 @@ sys.path.insert(0, "/course")
 from autograder.engine import practice
 from autograder.engine.check import find, function_of, is_milestone
 from autograder.engine.exercise import fill, is_filled
+from autograder.engine.judge import Judge
 from autograder.engine.observe import difference
 from autograder.engine.source import NotRecorded
 from autograder.engine.subject import answer
@@ -46,14 +47,17 @@ def plug_in(slot):
     fill(slot, copy)
 
 def apart(name):
-    '''What the reference observes otherwise than torch, first of all, or nothing.'''
+    '''What the reference observes otherwise than torch, first of all, or why its verdict is not that it passes, or nothing.'''
     try:
         known = practice.recorded(name)
     except NotRecorded as error:
         return str(error)
     if not is_milestone(name) and not is_filled(function_of(find(name).exercise)):
         plug_in(function_of(find(name).exercise))
-    return next(filter(None, map(difference, answer(name, known.cases), known.answers)), "")
+    if words := next(filter(None, map(difference, answer(name, known.cases), known.answers)), ""):
+        return words
+    verdict = Judge(source=practice.Practice()).verdict(name, answer)  # which imports more than an answer does
+    return "" if verdict.passed else str(verdict)
 
 def replay(lab, data, names):
     practice.FOLDER.mkdir(exist_ok=True)
