@@ -236,4 +236,4 @@ class Interrupted(BaseException):
 
 def too_long(limit: float) -> str:
     seconds = f"{limit:.0f}"
-    return phrase(f"no answer within {seconds} s: an endless loop, perhaps")
+    return phrase(f"no answer within {seconds} s: an endless loop, perhaps, or more work than this time allows")

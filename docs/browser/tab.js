@@ -73,6 +73,7 @@ class Kept {
   works = true;
   answers = {}; // by cell, what differs from the page's own text
   passed = {}; // by check, the text of the exercise that passed it; by milestone, the reader's pieces that it passed with
+  said = {}; // by check that has passed, the same, and the first line of its verdict: [text, line, language]
   failed = {}; // by check, the text of the exercise that failed it, and what is said of it: [text, said]
   marked = {}; // by exercise whose predictions are marked, the first ones, which count, as Python's text (`true` in an earlier version)
   replaced = {}; // by cell, the reader's text before it was started again
@@ -86,8 +87,8 @@ class Kept {
 
   read() {
     try {
-      const { answers = {}, passed = {}, failed = {}, marked = {}, replaced = {}, finished, ended = finished } = JSON.parse(localStorage.getItem(this.key) ?? "{}");
-      Object.assign(this, { answers, passed, failed, marked, replaced, ended });
+      const { answers = {}, passed = {}, said = {}, failed = {}, marked = {}, replaced = {}, finished, ended = finished } = JSON.parse(localStorage.getItem(this.key) ?? "{}");
+      Object.assign(this, { answers, passed, said, failed, marked, replaced, ended });
     } catch {
       this.works = false;
     }
@@ -108,8 +109,8 @@ class Kept {
 
   write() {
     try {
-      const { answers, passed, failed, marked, replaced, ended, finished } = this;
-      localStorage.setItem(this.key, JSON.stringify({ answers, passed, failed, marked, replaced, ended, finished, at: Date.now(), ...this.counted() }));
+      const { answers, passed, said, failed, marked, replaced, ended, finished } = this;
+      localStorage.setItem(this.key, JSON.stringify({ answers, passed, said, failed, marked, replaced, ended, finished, at: Date.now(), ...this.counted() }));
       this.works = true;
       dispatchEvent(new Event("rushlight:kept"));
     } catch {
@@ -140,6 +141,7 @@ const python = {
   loaded: false, // and the pieces that have passed are plugged in
   ran: new Map(), // by cell, the text that has run in this Python
   number: 0,
+  limit: null, // seconds for a case, once a check has begun
   waiting: null, // for the cell that runs: {number, show, finish}
 
   start() {
@@ -153,7 +155,7 @@ const python = {
         if (data.fetched) bar.fetched(data.fetched / page.bytes);
         if (data.ready) bar.progress(null), resolve();
         if (data.failed) this.fail(data.failed);
-        if ("limit" in data) this.waiting?.within(data.limit && 2 * data.limit); // Python ends a case by itself, unless it is in C code
+        if ("limit" in data) (this.limit = data.limit ?? this.limit), this.waiting?.within(data.limit && 2 * data.limit); // Python ends a case by itself, unless it is in C code
         if (data.number === this.waiting?.number) {
           if (data.output) this.waiting.show(data.output);
           if ("done" in data) this.waiting.finish(data.done);
@@ -179,7 +181,7 @@ const python = {
       const number = ++this.number;
       const seconds = LIMIT[cell.kind];
       const judged = cell.kind === "exercise" || cell.kind === "check";
-      const late = (left) => judged ? words("timed out: no answer within {} s: an endless loop, perhaps", left) : words("Stopped after {} seconds", left);
+      const late = (left) => judged ? words("timed out: no answer within {} s: an endless loop, perhaps, or more work than this time allows", left) : words("Stopped after {} seconds", left);
       let limit;
       const within = (left) => {
         clearTimeout(limit);
@@ -239,7 +241,8 @@ class Cell {
     this.title = block.querySelector(".filename, .admonition-title")?.textContent;
     this.name = `cell ${id}`;
     this.outside = block.closest("details.folded") ?? block; // code that only draws is folded away
-    this.outputs = make("div", { class: "outputs", "aria-live": "polite" });
+    const isCheck = this.kind === "check"; // the bar says a verdict in short
+    this.outputs = make("div", { class: "outputs", ...(isCheck ? { role: "group", "aria-label": words("Verdict") } : { "aria-live": "polite" }) });
     this.stored = []; // the outputs that the page came with
     this.waiting = make("p", { class: "notes", "aria-hidden": true }); // what the cell waits for, which the bar says too
     this.editor = null;
@@ -250,6 +253,12 @@ class Cell {
   get subject() {
     if (this.kind !== "check") return undefined;
     return this.exercise ? this.exercise.text : pieces().filter((piece) => isOwn(piece)).map(({ exercise }) => exercise).join(" ");
+  }
+
+  // The name by which its heading calls a cell.
+  get heading() {
+    const name = this.of ?? this.check ?? this.exercise;
+    return name ? name.split(".").at(-1) : sectionOf(this.block, document.querySelectorAll("[data-cell]"));
   }
 
   get kept() {
@@ -320,8 +329,7 @@ class Cell {
       this.again = buttons.at(-1);
       this.offerAgain();
     }
-    const what = this.check ?? this.exercise ?? sectionOf(this.block, document.querySelectorAll("[data-cell]"));
-    for (const each of buttons) each.setAttribute("aria-label", `${each.textContent}: ${what}`);
+    for (const each of buttons) each.setAttribute("aria-label", `${each.textContent}: ${this.heading}`);
     this.buttons = make("div", { class: page.notebook || this.checked ? "buttons" : "buttons quiet" }, ...buttons);
     if (this.lacks && !saysAbove(this)) this.sayWhatItLacks();
     let next = this.outside.nextElementSibling;
@@ -401,7 +409,7 @@ class Cell {
     if (!this.again) return;
     const isOwn = this.text === this.own;
     this.again.textContent = isOwn ? words("Undo") : words("Start again");
-    this.again.setAttribute("aria-label", `${this.again.textContent}: ${this.exercise ?? sectionOf(this.block, document.querySelectorAll("[data-cell]"))}`);
+    this.again.setAttribute("aria-label", `${this.again.textContent}: ${this.heading}`);
     this.again.hidden = this.lent !== undefined || (isOwn && !this.kept.replaced[this.id]);
   }
 
@@ -446,7 +454,7 @@ class Cell {
     } else if (this.exercise ? this.kept.passed[this.check] === text : passes(this)) {
       this.judged = text;
       this.ok = true;
-      this.outputs.replaceChildren(this.passed());
+      this.outputs.replaceChildren(this.passed(), ...onward(this));
     } else if (text !== this.exercise?.own && this.kept.failed[this.check]?.[0] === text) {
       this.judged = text;
       this.ok = false;
@@ -473,7 +481,9 @@ class Cell {
     const points = this.points ? [make("b", { text: words("{0} of {1} points", ...this.worth) })] : [];
     const [own, whole] = this.exercise ? [] : counted(this.kept.passed[this.check]);
     const incomplete = own < whole ? [`${words("with {0} of {1} pieces yours", own, whole)} `] : [];
-    return make("div", { class: "rich passed" }, make("b", { text: "✓" }), ` ${this.check} `, ...incomplete, ...points, ...onward(this));
+    const [text, head, language] = this.kept.said[this.check] ?? [];
+    const said = text === this.kept.passed[this.check] && language === LANGUAGE ? head : this.check;
+    return make("div", { class: "rich passed" }, make("b", { text: "✓" }), ` ${said} `, ...incomplete, ...points);
   }
 
   // What a later visit shows of a check that has failed.
@@ -501,6 +511,24 @@ class Cell {
 
   settle() {
     this.outputs.style.minHeight = "";
+  }
+
+  // Of an exercise: whether it is still as the course gives it, without a body. Python is not needed to say so.
+  get isUntouched() {
+    return this.text === this.own && /^\s*raise NotImplementedError/m.test(this.own);
+  }
+
+  askForBody() {
+    this.clear();
+    this.judged = this.exercise.text;
+    const said = words("not attempted: press Edit, and write the body in the place of {}.", "raise NotImplementedError");
+    this.outputs.append(make("p", { class: "notes", role: "status", text: `${this.heading}: ${said}` }));
+    this.settle();
+  }
+
+  // The first line of the verdict, without its sign.
+  get headline() {
+    return this.said?.split("\n")[0].replace(/^\S+ /, "") ?? "";
   }
 
   // The verdict of a check if this text of its exercise has raised an error, which is shown.
@@ -579,6 +607,7 @@ let running = false;
 async function press(cell) {
   if (running) return;
   const isCheck = cell.kind === "check";
+  if (isCheck && cell.exercise?.isUntouched) return cell.askForBody();
   const { buttons } = (isCheck && cell.exercise) || cell;
   const pressed = buttons.querySelector(isCheck ? ".main" : "button:not(.main)");
   running = true;
@@ -587,8 +616,9 @@ async function press(cell) {
   bar.busy(true);
   const name = pressed.textContent;
   let begun = performance.now();
+  const told = (seconds) => isCheck && python.limit && seconds > 2 ? words("running, {0} s; a case may take {1} s", seconds, python.limit) : words("running, {} s", seconds);
   const loading = () => (page.next ? "" : bar.stage); // on home the bar, which says it, is beside the button
-  const tell = () => cell.wait(bar.stage ? loading() : words("running, {} s", Math.round((performance.now() - begun) / 1000)));
+  const tell = () => cell.wait(bar.stage ? loading() : told(Math.round((performance.now() - begun) / 1000)));
   const clock = setInterval(tell, 500);
   pressed.style.minWidth = `${pressed.offsetWidth}px`;
   pressed.textContent = "…";
@@ -612,7 +642,7 @@ async function press(cell) {
         if (!isLent(cell)) {
           delete cell.kept.passed[each.check];
           delete cell.kept.failed[each.check];
-          if (each.ok) cell.kept.passed[each.check] = text;
+          if (each.ok) (cell.kept.passed[each.check] = text), (cell.kept.said[each.check] = [text, each.headline, LANGUAGE]);
           else if (each.exercise && each.raised) cell.kept.failed[each.check] = [text, `${each.raised.evalue}.`, LANGUAGE];
         }
         if (!python.loaded) break; // it was stopped
@@ -627,6 +657,7 @@ async function press(cell) {
       if (!isLent(cell)) cell.kept.write();
       if (ok && page.next) carryOver(cell.check, text);
       if (ok || !page.next) for (const each of cell.all) each.outputs.append(...onward(each));
+      bar.announce(cell);
       dispatchEvent(new CustomEvent("rushlight:judged", { detail: cell }));
     }
     if (cell.lab) await python.run({ kind: "plain", name: "after", lab: cell.lab }, TAKE_OUT.replace("{}", cell.of ?? cell.exercise), () => {});
@@ -734,6 +765,8 @@ const bar = {
   dress() {
     this.tally = make("b");
     this.said = make("span", { role: "status" });
+    this.heard = make("div", { role: "status", class: "heard", "aria-label": words("Verdict") });
+    document.querySelector("article").append(this.heard); // the bar may be hidden
     this.loading = make("progress", { max: 1, hidden: true, "aria-label": words("Loading Python") });
     this.end = make("button", { text: words("Stop"), type: "button", hidden: true, click: () => python.stop(words("Stopped")) });
     const file = make("input", { type: "file", accept: ".ipynb", hidden: true, change: () => upload(file) });
@@ -785,6 +818,11 @@ const bar = {
     this.loading.hidden = !what;
     this.element.classList.toggle("loading", !!what);
     this.say(this.stage);
+  },
+
+  // Say a verdict in short to who hears the page.
+  announce(cell) {
+    this.heard.textContent = [cell.headline, cell.points ? words("{0} of {1} points", ...cell.worth) : ""].filter(Boolean).join(", ");
   },
 
   // What is loading. The bar beside it says how much of all is there.
@@ -869,7 +907,7 @@ async function upload(input) {
 function forget() {
   if (!confirm(words("Delete your answers to this lab in this browser? A downloaded notebook stays."))) return;
   if (python.ready && Object.keys(kept.marked).length) python.stop(words("Stopped")); // this Python remembers them
-  Object.assign(kept, { passed: {}, failed: {}, marked: {}, replaced: {}, ended: undefined });
+  Object.assign(kept, { passed: {}, said: {}, failed: {}, marked: {}, replaced: {}, ended: undefined });
   if (kept.works) localStorage.removeItem(`${kept.key} time`); // of end.js
   for (const cell of cells) {
     if (cell.kind === "check" && !cell.lacks) cell.clear(), cell.settle();
