@@ -60,6 +60,8 @@ def card(verdict: Verdict, worth: float | None = None, tally: str = "") -> str:
 
 
 def points_of(earned: float, worth: float) -> str:
+    if worth == 1:
+        return speak("{earned:g} of 1 point", earned=earned)
     return speak("{earned:g} of {worth:g} points", earned=earned, worth=worth)
 
 

@@ -158,9 +158,9 @@ ODD = 3  # elements that a dimension of size 1, no dimension, or an unusual dtyp
 
 
 def complexity(tree: Tree) -> tuple[float, ...]:
-    """How hard a case is to read, the most important part first: tensors that are empty or made by `as_strided`, and loops without
-    operands; elements and lines of text, with what makes a small tensor a special one, such as a size of 1; dimensions, storage
-    offsets, strides that are not contiguous, unusual dtypes, and the sizes of numbers."""
+    """How hard a case is to read, the most important part first: tensors that are empty or made by `as_strided`, numbers that are
+    infinite or NaN, and loops without operands; elements and lines of text, with what makes a small tensor a special one, such as
+    a size of 1; dimensions, storage offsets, strides that are not contiguous, unusual dtypes, and the sizes of numbers."""
     match tree:
         case {"tensor": {"sizes": sizes, "strides": strides, "offset": offset, "dtype": dtype}}:
             steps = [step for size, step in zip(sizes, strides) if size != 1]
@@ -178,9 +178,19 @@ def complexity(tree: Tree) -> tuple[float, ...]:
             items = tree.values() if isinstance(tree, dict) else tree
             unusual = (_has_no_elements(tree), *(0,) * 6)
             return tuple(map(sum, zip(unusual, *map(complexity, items))))
+        case "inf" | "-inf" | "nan":
+            return complexity(float(tree))
         case int() | float():
-            size = abs(tree)
-            return (0, 1, 0, 0, 0, 0, min(1e300, 1 / size if 1e-300 < size < 1e-3 else size))  # also for nan
+            size, is_finite = abs(tree), not isinstance(tree, float) or math.isfinite(tree)
+            return (
+                not is_finite,
+                1,
+                0,
+                0,
+                0,
+                0,
+                min(1e300, 1 / size if 1e-300 < size < 1e-3 else size),
+            )  # also for nan
         case str():
             return (0, 1 + tree.count("\n"), 0, 0, 0, 0, 0)
         case _:

@@ -31,6 +31,11 @@ def softmax__in_single_precision(array, dim):
     return (x / x.sum(axis=dim, keepdims=True)).astype(array.dtype)
 
 
+def softmax__of_half_in_half_precision(array, dim):
+    x = np.exp(array - array.max(axis=dim, keepdims=True))
+    return x / x.sum(axis=dim, keepdims=True)
+
+
 def softmax__subtracts_the_largest_of_all(array, dim):
     x = array.astype(np.promote_types(array.dtype, np.float32))
     x = np.exp(x - x.max())

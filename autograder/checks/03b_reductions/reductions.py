@@ -120,6 +120,7 @@ def _about_softmax(case, mine, theirs):
         ([0.7, -1.6, -2.3], "float16"), ([1000.1, 1000.7, 999.3], "float64"), ([12, 11.5, -3], "float16"),
         ([5e4, 4e4, 1], "float16"), ([10, 10.5, 9], "float16"), (["-inf", 1, 2], "float16"),
         ([0, -100, -90], "float64"), *_LINES,
+        *((values, "float16") for values in ([3, 0, 0.7], [0.8, -2.2, -1.5], [1.5, -2.6, -1.7], [3, -1.1, -0.6])),
     )]
     + [_case(_VALUES, "float32", view) | {"dim": dim} for view, dim in (
         (_MATRIX, 0), (_MATRIX, 1), (_TRANSPOSED, -1), (_TRANSPOSED, -2), ([[2, 3], [0, 1], 2], 0), (_CUBE, 1),

@@ -165,6 +165,11 @@ def test_a_case_whose_tensor_is_empty_or_whose_loop_has_no_operands_is_no_simple
     loops = [{"sizes": [2, 2], "operand_strides": strides} for strides in ([], [[1, 2]])]
     assert judging.complexity(loops[0]) > judging.complexity(loops[1])
     assert judging.complexity({"x": 0.1}) < judging.complexity({"x": 1.0}) < judging.complexity({"x": 1e-45})
+    assert (
+        judging.complexity({"x": [1, 2, 3]})
+        < judging.complexity({"x": ["inf"]})
+        == judging.complexity({"x": [math.inf]})
+    )
 
 
 def test_a_case_that_tells_little_comes_after_the_others():
