@@ -181,16 +181,9 @@ def complexity(tree: Tree) -> tuple[float, ...]:
         case "inf" | "-inf" | "nan":
             return complexity(float(tree))
         case int() | float():
-            size, is_finite = abs(tree), not isinstance(tree, float) or math.isfinite(tree)
-            return (
-                not is_finite,
-                1,
-                0,
-                0,
-                0,
-                0,
-                min(1e300, 1 / size if 1e-300 < size < 1e-3 else size),
-            )  # also for nan
+            size, unusual = abs(tree), isinstance(tree, float) and not math.isfinite(tree)
+            magnitude = min(1e300, 1 / size if 1e-300 < size < 1e-3 else size)  # also for nan
+            return (unusual, 1, 0, 0, 0, 0, magnitude)
         case str():
             return (0, 1 + tree.count("\n"), 0, 0, 0, 0, 0)
         case _:

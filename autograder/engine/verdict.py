@@ -112,8 +112,8 @@ class Verdict:
 
     @property
     def raises(self) -> bool:
-        """Whether the message only says that the student's side raises an exception, which is all of its result."""
-        said = re.fullmatch(r"yours raises (\w+)\b.*", self.message, re.DOTALL)
+        """Whether the message only says that the student's side alone raises an exception, which is all of its result."""
+        said = re.fullmatch(r"yours raises (\w+) \(.*", self.message, re.DOTALL)
         return said is not None and self.mine.startswith(f"{said[1]}: ")
 
     def results(self) -> list[tuple[str, list[list[int]]]]:

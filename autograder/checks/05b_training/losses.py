@@ -6,6 +6,7 @@ import math
 
 from ...engine.check import program
 from ..cases import defaults, drawing, first_apart, numbers
+from ..listing import literal
 from ..shared_05 import elements, gradients_of, plain
 
 # Losses --------------------------------------------------------------------------------------------------------------
@@ -55,6 +56,17 @@ def _about_entropy(case, mine, theirs):
     return classes if len(case["sizes"]) == 1 else None
 
 
+def shown_entropy(torch, sizes, truth, weight, reduction, ignore, smoothing, kind, scale):
+    """The arguments, and the call of PyTorch's function that gets them."""
+    scores, target, weights = _entropy_arguments(torch, sizes, truth, weight, ignore, kind, scale)
+    lines = [f"self = {literal(scores)}.requires_grad_()"]
+    lines.append(f"target = {literal(target)}{'.requires_grad_()' * target.requires_grad}")
+    lines.append(f"weight = {None if weights is None else literal(weights)}")
+    smoothing = "torch.nan" if math.isnan(smoothing) else smoothing
+    others = f"ignore_index={ignore}, reduction={reduction!r}, label_smoothing={smoothing}"
+    return "\n".join([*lines, f"loss = torch.nn.functional.cross_entropy(self, target, weight=weight, {others})"])
+
+
 @program(
     "aten.native.losses.cross_entropy_loss",
     cases=_classifications,
@@ -86,9 +98,19 @@ def _about_entropy(case, mine, theirs):
         _entropy(kind="float32", scale=1000), _entropy([1], "classes"),
         _entropy([3, 4], "classes", weight=5, smoothing=0.3),
     ],
+    show=shown_entropy,
     hint=_about_entropy,
 )  # fmt: skip
 def classification(xp, sizes, truth, weight, reduction, ignore, smoothing, kind, scale):
+    scores, target, weights = _entropy_arguments(xp, sizes, truth, weight, ignore, kind, scale)
+    loss = xp.nn.functional.cross_entropy(
+        scores, target, weight=weights, ignore_index=ignore, reduction=reduction, label_smoothing=smoothing
+    )
+    shown = {"loss": elements(xp, loss), "grads": gradients_of(xp, loss, scores, target)}
+    return shown | {"scores": plain(scores), "target": plain(target)}
+
+
+def _entropy_arguments(xp, sizes, truth, weight, ignore, kind, scale):
     scores = numbers(xp, sizes, 1, kind) * (scale or 1)
     if scale == 0 and 0 not in sizes:
         scores.view(-1)[0] = -math.inf  # a masked class
@@ -111,8 +133,4 @@ def classification(xp, sizes, truth, weight, reduction, ignore, smoothing, kind,
         target = xp.tensor(values, dtype=xp.int64).reshape(shape_of_target)
         target = xp.cat([target, target]) if truth == "too many" else target
     weights = None if weight is None else numbers(xp, [weight], 3, kind) + 1.5
-    loss = xp.nn.functional.cross_entropy(
-        scores, target, weight=weights, ignore_index=ignore, reduction=reduction, label_smoothing=smoothing
-    )
-    shown = {"loss": elements(xp, loss), "grads": gradients_of(xp, loss, scores, target)}
-    return shown | {"scores": plain(scores), "target": plain(target)}
+    return scores, target, weights

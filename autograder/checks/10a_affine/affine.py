@@ -86,6 +86,12 @@ def _about_parameters(case, mine, theirs):
     return "round the quotient min / scale, half to even, and subtract the result from quant_min: a tie shows the order"
 
 
+def shown_parameters(torch, low, high, kind, quant, eps, custom, scheme):
+    low, high = (literal(_bound(torch, bound, scheme)) for bound in (low, high))
+    lines = [f"min_val, max_val = {low}, {high}", *_quantisation(quant, kind), f"eps = {literal(torch.tensor([eps]))}"]
+    return "\n".join([*lines, f"has_customized_qrange, scheme = {custom}, torch.{scheme}"])
+
+
 def _nearly(mine, theirs):
     """Whether two lists of numbers, as texts, differ in their last digits only."""
     return isinstance(mine, list) and np.allclose([*map(float, mine)], [*map(float, theirs)], rtol=1e-6, atol=0)
@@ -115,6 +121,7 @@ def _nearly(mine, theirs):
         _ranged([-1.0, 0.5], [0.25, 2.0], "int8", [-100, 20], scheme="per_channel_symmetric"),
         *[_ranged([-1.0, 0.5], [0.25, 2.0], scheme=scheme) for scheme in SCHEMES[:2]],
     ],
+    show=shown_parameters,
     hint=_about_parameters,
 )  # fmt: skip
 def parameters(rl, low, high, kind, quant, eps, custom, scheme):
@@ -410,14 +417,25 @@ _packed = defaults(sizes=[4], start=1, turned=False)
 
 
 def _about_bytes(case, mine, theirs):
-    if is_error(mine):
+    yours, wanted = field(mine, "bytes"), field(theirs, "bytes")
+    if not isinstance(yours, list):
         return None
-    if mine[0] == theirs[0]:
+    if yours == wanted:
         return "the result is a new tensor of uint8, and the values do not change"
-    is_turned = isinstance(mine[0], list) and [(byte & 15) << 4 | byte >> 4 for byte in mine[0]] == theirs[0]
-    if not is_turned and int(np.prod(case["sizes"])) % 2 and mine[0][:-1] == theirs[0][:-1]:
+    if len(yours) == np.prod(case["sizes"]) > 1:
+        return "a byte has two values, so that the result has half as many bytes, rounded up"
+    is_turned = [(byte & 15) << 4 | byte >> 4 for byte in yours] == wanted
+    if not is_turned and int(np.prod(case["sizes"])) % 2 and yours[:-1] == wanted[:-1]:
         return "the last byte of an odd number of values has 0 in its upper 4 bits"
     return "in the order of the indices, the first of two in the lower 4 bits"
+
+
+def shown_four_bits(torch, sizes, start, turned):
+    values = four_bits(torch, sizes, start, turned)
+    if values.is_contiguous() or not values.numel():
+        return f"pack_int4({literal(values)})"
+    order = tuple(reversed(range(len(sizes))))
+    return f"pack_int4({literal(values.permute(order))}.permute({order}))"
 
 
 @program(
@@ -427,15 +445,16 @@ def _about_bytes(case, mine, theirs):
         _packed(), _packed([5]), _packed([1]), _packed([0]), _packed([]), _packed([2, 3]), _packed([3, 3], 7),
         _packed([2, 3], 5, True), _packed([3, 3], 2, True), _packed([16], 0), _packed([16], 3), _packed([2, 0]), _packed([1], 15),
     ],
+    show=shown_four_bits,
     hint=_about_bytes,
 )  # fmt: skip
 def packed(rl, sizes, start, turned):
     values = four_bits(rl, sizes, start, turned)
-    before = values.tolist()
+    before = lists_of(values)
     packed = rl.ao.quantization.affine.pack_int4(values)
-    shown = [packed.tolist(), packed.dtype]
-    packed.fill_(77)
-    return [*shown, values.tolist() == before]
+    shown = {"bytes": packed.tolist(), "dtype": packed.dtype}
+    packed.fill_(77)  # it shares no memory with the values
+    return shown | changed(before, values)
 
 
 def four_bits(xp, sizes, start, turned):
@@ -448,8 +467,8 @@ def four_bits(xp, sizes, start, turned):
 def packed_by_torch(torch, sizes, start, turned):
     values = four_bits(torch, sizes, start, turned).reshape(-1).float()
     if values.numel() == 0:
-        return [[], torch.uint8, True]
+        return {"bytes": [], "dtype": torch.uint8, "arguments afterwards": None}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # quantised tensors are deprecated
         packed = torch.quantize_per_tensor(values, 1.0, 0, torch.quint4x2).int_repr()
-    return [packed.tolist(), packed.dtype, True]
+    return {"bytes": packed.tolist(), "dtype": packed.dtype, "arguments afterwards": None}

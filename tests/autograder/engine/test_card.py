@@ -201,6 +201,8 @@ def test_an_exception_is_told_once_and_with_the_line_that_raised():
     )
     for said in " ".join(words(raising)), str(raising):
         assert said.count("ValueError") == 1 and "f, line 2" in said and "differs" not in said
+    both = failed(mine="ValueError: mine", message="yours raises ValueError, torch raises RuntimeError")
+    assert "differs" in words(both) and "torch raises RuntimeError" in str(both)
 
 
 @pytest.mark.parametrize("between", ["\n", " "])
