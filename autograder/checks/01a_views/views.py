@@ -6,6 +6,7 @@ from functools import partial
 
 from ...engine.check import program
 from ...engine.observe import difference
+from ...engine.verdict import describe
 from ..cases import dim, drawing, drawn, is_torch, lists_too, rows, sizes, tensor, tensors, when
 from ..shared_01 import mixed_too, viewed, with_tensor
 
@@ -48,6 +49,7 @@ def _indices(draw, st):
         ([1, 2], [3, 1], 0), ([2, 1], [1, 3], 4), ([], [], 5), ([1, 1], [0, 1], 2), ([1, 2, 0, 1, 1], [24, 8, 4, 2, 1], 1),
         ([50_000, 3], [100_000, 1], 0), ([1], [2**31], 2**31), ([1, 2**53], [2, 1], 1),
     ),
+    show=lambda torch, index, strides, storage_offset: f"element_offset({tuple(index)}, {tuple(strides)}, {storage_offset})",
 )  # fmt: skip
 def offset_of_an_element(xp, index, strides, storage_offset):
     return mixed_too(xp.strided.element_offset, index, strides, storage_offset)
@@ -57,6 +59,12 @@ def offset_of_an_element(xp, index, strides, storage_offset):
 def _(torch, index, strides, storage_offset):
     storage = torch.empty(2**58, dtype=torch.uint8, device="meta")
     return storage.as_strided([i + 1 for i in index], strides, storage_offset)[tuple(index)].storage_offset()
+
+
+def _layout_of(torch, x):
+    """The tensor whose layout torch judges, and the arguments."""
+    spec = x["tensor"]
+    return f"{describe({'x': x})}\nis_contiguous({tuple(spec['sizes'])}, {tuple(spec['strides'])})"
 
 
 @program(
@@ -73,6 +81,7 @@ def _(torch, index, strides, storage_offset):
             tensor([2, 3, 4], [12, 5, 1]), tensor([2, 3, 4], [12, 4, 2]), tensor([2, 3, 4], [13, 4, 1]),
         )
     ],
+    show=_layout_of,
     hint=when(lambda case: 1 in case["x"]["tensor"]["sizes"], "the stride of a dimension of size 1 does not matter"),
 )  # fmt: skip
 def contiguity(xp, x):
