@@ -117,24 +117,26 @@
     live: false, // not the recorded one
     busy: false,
     stopping: false,
+    next: null, // the last press while one is busy: [count, text]
   };
   const last = () => state.steps.at(-1);
+  const BE = [...page.be, "was", "were"];
   const QUESTION = /\?$|^¿?(what|who|where|when|why|how|which|qué|quién|dónde|cuándo|por qué|cómo|cuál) /i;
-  const has = (text, word) => text.toLowerCase().split(/[^\p{L}]+/u).includes(word);
   const asked = () => field.value.trimEnd().normalize("NFC");
 
   const can = () => words("The model puts a verb into its form, in a sentence of one language, such as “she walked to the city”.");
 
-  async function press(count) {
-    if (state.busy) return;
-    if (!asked()) return void (clear(), say(`${words("There is no sentence yet.")} ${can()}`), field.focus());
+  async function press(count, given = asked()) {
+    if (state.busy) return void (state.next = [count, given]);
+    if (!given) return void (clear(), say(`${words("There is no sentence yet.")} ${can()}`), field.focus());
     Object.assign(state, { busy: true, stopping: false });
     show();
     try {
       await python.start();
-      const begins = !state.live || last()?.ended || state.asked !== asked() || state.temperature !== heat.valueAsNumber;
-      if (begins) await begin();
-      for (let i = 0; i < count && !last()?.ended && !state.stopping; i++) {
+      if (state.next) return; // instead of this one
+      const begins = !state.live || last()?.ended || state.asked !== given || state.temperature !== heat.valueAsNumber;
+      if (begins) await begin(given);
+      for (let i = 0; i < count && !last()?.ended && !state.stopping && !state.next; i++) {
         state.steps.push(await python.run("display({'application/json': talk.step()}, raw=True)"));
         state.shown = state.steps.length - 1;
         show();
@@ -142,64 +144,88 @@
       report();
     } catch (error) {
       say(error.message);
-      if (!python.worker) state.live = false;
+      if (!python.worker) Object.assign(state, { live: false, next: null });
     } finally {
       clearTimeout(state.patience);
       state.busy = false;
       if (document.activeElement === end) complete.focus(); // Stop goes
       show();
+      const { next } = state;
+      state.next = null;
+      if (next) press(...next);
     }
   }
 
-  async function begin() {
-    const given = { text: asked(), temperature: heat.valueAsNumber, seed: Math.floor(Math.random() * 2 ** 31) };
+  async function begin(sentence) {
+    const given = { text: sentence, temperature: heat.valueAsNumber, seed: Math.floor(Math.random() * 2 ** 31) };
     say(words("reading the text"), LOADED.length);
     const source =
-      "from IPython.display import display\nfrom rushlight.course.talk import Conversation, beginning, right_form, unknown\n" +
-      "known = beginning(given['text'])\nwhy = {'word': ''} if known else unknown(given['text'])\n" +
-      "reads = known or given['text'].startswith('(')\n" +
-      "if reads: talk = Conversation(**given | {'text': known or given['text']})\n" +
-      "display({'application/json': talk.begin() | {'known': known, 'word': why['word'], 'form': right_form(known)} if reads else {'why': why}}, raw=True)";
+      "from IPython.display import display\nfrom rushlight.course.talk import Conversation, mixed, read, right_form, unknown\n" +
+      "text = given['text']\nreading = read(text)\nknown = reading.beginning\nreads = known or text.startswith('(')\n" +
+      "why = {'word': ''} if known else unknown(text)\n" +
+      "if reads: talk = Conversation(**given | {'text': known or text})\n" +
+      "display({'application/json': talk.begin() | reading._asdict() | {'known': known, 'word': why['word'], 'mixed': mixed(text), 'form': right_form(known)} if reads else {'why': why}}, raw=True)";
     state.live = false;
     const begun = await python.run(source, given).catch((error) => {
       if (python.worker) clear(); // the sentence is at fault
       throw error;
     });
-    if (begun.why) clear(), view(field.value), fail(begun.why);
+    if (begun.why) clear(), view(field.value), fail(sentence, begun.why);
     state.begun = begun;
     Object.assign(state, { ...given, text: state.begun.known || given.text, asked: given.text, steps: [], shown: -1, live: true });
-    if (state.begun.known) view(state.begun.known);
+    if (state.begun.known && asked() === sentence) view(state.begun.known); // nothing was typed meanwhile
     show();
     text.scrollIntoView({ block: "nearest" });
   }
 
   // Say which word the model does not know. In parentheses it takes any verb.
-  function fail({ word, nearest }) {
+  function fail(text, { word, nearest }) {
     const short = word.length > 20 ? `${word.slice(0, 20)}…` : word;
-    if (QUESTION.test(asked())) throw new Error(`${words("The model answers no questions.")} ${can()}`);
+    if (QUESTION.test(text)) throw new Error(`${words("The model answers no questions.")} ${can()}`);
     if (!word) throw new Error(words("The model finds no verb in this text."));
+    if (BE.includes(word)) throw new Error(words("The verb of this text is “{}”. The model knows it only before another verb, such as “walking”.", word));
     const said = nearest ? words("The model does not know “{0}”; the nearest verb that it knows is “{1}”.", short, nearest) : words("The model does not know “{}”.", short);
     throw new Error(`${said} ${words("In the field Verb, any verb works.")}`);
+  }
+
+  // Why the model continues a text that is no sentence that it knows.
+  function amiss({ mixed }, word) {
+    if (word) return words("The model does not know “{}” in such a sentence, so what follows is arbitrary.", word);
+    if (mixed) return words("The verb is of one language and the rest of another, so what follows is arbitrary.");
+    return `${words("This is no sentence that the model knows, so what follows is arbitrary.")} ${can()}`;
+  }
+
+  // In what the sentence that the model read is not the text.
+  function changes({ left_out, person, assumed, reduced }) {
+    return [
+      left_out.length && words("Left out: “{}”.", left_out.join(", ")),
+      person.length && words("It reads “{0}” as “{1}”, which has the same forms.", ...person),
+      assumed.length && words("Not in your text, and assumed: “{}”.", assumed.join(" ")),
+      reduced && words("Of “{}”, it reads the verb alone.", reduced),
+    ].filter(Boolean);
+  }
+
+  // Whether the model wrote the right form, where the page knows this form. A temperature draws other forms too.
+  function judged(form) {
+    if (!form) return words("The page does not know the right form.");
+    if (written(state.steps.map(({ token }) => token)).split(/[^\p{L}]+/u).includes(form)) return words("“{}” is the right form.", form);
+    if (!state.temperature) return words("The model is wrong: the right form is “{}”.", form);
+    return words("The right form is “{0}”. At temperature {1}, each token is drawn, also an improbable one.", form, fixed(state.temperature, 1));
   }
 
   // How it ended, or why it does not go on.
   function report() {
     const { length } = state.steps, { known, word, form } = state.begun;
-    const wrote = written(state.steps.map(({ token }) => token)).split(/[^\p{L}]+/u).includes(form);
-    const judged = !form || !last()?.ended ? "" : wrote ? words("“{}” is the right form.", form) : words("The model is wrong: the right form is “{}”.", form);
-    const amiss = word ? words("The model does not know “{}” in such a sentence, so what follows is arbitrary.", word) : `${words("This is no sentence that the model knows, so what follows is arbitrary.")} ${can()}`;
-    const [, he, she] = [["he", "she"], ["él", "ella"]].map(([he, she]) => [has(state.asked, he) && has(known, she), he, she]).find(([is]) => is) ?? [];
-    const same = he ? ` ${words("It reads “{0}” as “{1}”, which has the same forms.", he, she)}` : "";
-    const read = !known ? amiss : known !== state.asked ? words("The model read: {}.", known) + same : "";
+    const read = !known ? amiss(state.begun, word) : known !== state.asked ? [words("The model read: {}.", known), ...changes(state.begun)].join(" ") : "";
     const seconds = state.steps.reduce((sum, step) => sum + step.seconds, 0) / length;
     const speed = length ? ` ${words("{} ms a token.", Math.round(seconds * 1000))}` : "";
     const how = { end: words("The model ended the text."), full: words("The model has no further position.") }[last()?.ended];
     const unknown = state.begun.unknown.length ? ` ${words("The model reads {} as bytes.", state.begun.unknown.join(" "))}` : "";
-    say(`${judged} ${(how ?? (length === 1 ? words("1 token.") : words("{} tokens.", length))) + speed + unknown} ${read}`.trim());
+    say(`${last()?.ended && known ? judged(form) : ""} ${(how ?? (length === 1 ? words("1 token.") : words("{} tokens.", length))) + speed + unknown} ${read}`.trim());
   }
 
   function stop() {
-    state.stopping = true;
+    Object.assign(state, { stopping: true, next: null });
     if (!python.waiting) return python.end(words("stopped"));
     state.patience = setTimeout(() => python.end(words("stopped, with Python. The next press starts it again.")), PATIENCE * 1000);
   }
@@ -244,7 +270,6 @@
 
   function show() {
     degree.textContent = heat.valueAsNumber ? fixed(heat.valueAsNumber, 1) : words("0: always the best token");
-    for (const each of [complete, one]) each.setAttribute("aria-disabled", state.busy);
     end.hidden = !state.busy;
     earlier.hidden = !(state.busy && !state.live && state.begun);
     for (const each of [text, boxes, panels]) each.classList.toggle("earlier", !earlier.hidden);

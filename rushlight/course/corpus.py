@@ -161,20 +161,20 @@ def _words(*words: str) -> str:
     return text.replace(" a el ", " al ").replace(" de el ", " del ")[1:]
 
 
-def _auxiliary(tense: str, person: int) -> str:
-    """The English word that a question begins with."""
+def auxiliary(tense: str, person: int) -> str:
+    """The English word that a question begins with, and that a negation has before "not"."""
     if tense == "present":
         return "does" if person == 2 else "do"
     return {"past": "did", "future": "will"}.get(tense) or BE[person]
 
 
 def _english(verb: Verb, kind: str, tense: str, person: int, subject: str, thing: Object) -> Line:
-    shape, base, helper = verb.form("en", tense, person), verb.english, _auxiliary(tense, person)
+    shape, base, helper = verb.form("en", tense, person), verb.english, auxiliary(tense, person)
     time, said, last = TIMES["en"][tense], "" if tense in ("present", "past") else helper, thing.phrase
     if kind == "question":
         asked = _ANSWERS[person]
         inner = shape if tense == "progressive" else base
-        question = _words(_auxiliary(tense, asked), PRONOUNS["en"][asked], inner, thing.phrase, time)
+        question = _words(auxiliary(tense, asked), PRONOUNS["en"][asked], inner, thing.phrase, time)
         before, last = _words(f"{question}? yes,", subject, said), thing.pronoun
     elif kind == "negation":
         before = _words(time, subject, helper, "not")

@@ -14,12 +14,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, partial
-from itertools import pairwise, product
+from itertools import groupby, pairwise, product
 from types import CodeType, FrameType, FunctionType, SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import rushlight as rl
-from rushlight.course import attention, corpus, gpt, sampling, trained
+from rushlight.course import attention, corpus, gpt, grammar, sampling, trained
 from rushlight.course.grammar import BE, PRONOUNS, TENSES, TIMES, WORDS
 from rushlight.course.tokens import Tokenizer
 
@@ -215,39 +215,72 @@ def _line(function: FunctionType, number: int) -> dict[str, Any]:
 # A text as the model knows it ----------------------------------------------------------------------------------------
 
 _ALSO = {"he": 2, "it": 2, "él": 2, "usted": 2, "nosotras": 3, "vosotras": 4, "ellos": 5, "ustedes": 5}
-_HELPERS = {"will": "future", **dict.fromkeys(("did", "was", "were"), "past")}
-_HELPERS |= dict.fromkeys(("am", "is", "are"), "progressive")
-_SHORT = ("won't", "will not"), ("n't", " not"), ("'ll", " will")
-_GOING = {"en": r"\b(?:am|m|is|s|are|re) (?:not )?going to (\w+)", "es": r"\bv(?:oy|as|a|amos|ais|an) a (\w+)"}
+_HELPERS = {"will": "future", "do": "present", "does": "present"} | dict.fromkeys(("did", "was", "were"), "past")
+_HELPERS |= dict.fromkeys(BE, "progressive")
+_FORMS_OF_BE = {*BE, "was", "were"}
+_NOT = {"en": "not", "es": "no"}
+_SHORT = {
+    "won't": "will not",
+    "can't": "can not",
+    "n't": " not",
+    "'ll": " will",
+    "'m": " am",
+    "'re": " are",
+    "'ve": " have",
+}
+_GOING = {"en": r"\b(?:am|is|s|are) (?:not )?going to (\w+)", "es": r"\bv(?:oy|as|a|amos|ais|an) a (\w+)"}
 _SMALL = "the of to in with on for about at from not yes do does el la los las lo de a al del en con no sí"
 _SMALL += " there allí him her it them"
 _INFLECTED = {"en": r"(ed|ing|[^s]s)$", "es": r"([aei]r|[aeóé]|[aei]n|mos)$"}
 
 
-def beginning(text: str) -> str:
-    """Return the text as the beginning of a sentence that the model knows: a verb in parentheses, when, and who.
+class Reading(NamedTuple):
+    """What the model reads of a text, and in what this is not the text.
+
+    Attributes:
+        beginning: of a sentence that the model knows: a verb in parentheses, when, and who. "" if the text has no such verb.
+        left_out: the words of the text that have no part in it.
+        person: a person of the text, and the one that is read, which has the same forms.
+        assumed: the words for when and who that the text does not say.
+        reduced: a form of which the verb alone is read, because the text says another tense or person.
+    """
+
+    beginning: str = ""
+    left_out: tuple[str, ...] = ()
+    person: tuple[str, ...] = ()
+    assumed: tuple[str, ...] = ()
+    reduced: str = ""
+
+
+def read(text: str) -> Reading:
+    """Return a text as the beginning of a sentence that the model knows.
 
     It is the text itself if all its words are of such sentences, but with a person that the model knows. Otherwise the verb, its
-    tense and its person are looked for. A Spanish form says its person itself. A verb that the model has not read has to be an
-    infinitive, after who or `will`, or in Spanish with -ar, -er or -ir.
-    Returns "" if the text has no such verb.
+    tense, its person and a "not" are looked for. A Spanish form says its person itself. A verb that the model has not read has to
+    be an infinitive, after who or `will`, or in Spanish with -ar, -er or -ir.
 
-    >>> beginning("She walked to the city")
-    '(walk) yesterday she'
-    >>> beginning("mañana nosotros comer")
+    >>> read("She walked to the city")
+    Reading(beginning='(walk) yesterday she', left_out=('to the city',), person=(), assumed=(), reduced='')
+    >>> read("mañana nosotros comer").beginning
     '(comer) mañana nosotros'
     """
-    said = re.fullmatch(r"\((\w+)\) (.+)", text)
     words = _words(text)
-    if said:
-        own = {code for code in PRONOUNS if said[1] in {verb for verb, *_ in _forms(code).values()}} or {*PRONOUNS}
-        spoken = [{code for code in PRONOUNS if word in _markers(code)} for word in words[1:]]
-        mixed = not own.intersection(*filter(None, spoken))  # such as a verb of one language and a person of another
-        return _with_known_person(text, words) if not mixed and not _new(text) else ""
+    if re.fullmatch(r"\((\w+)\) (.+)", text):
+        return Reading() if mixed(text) or _new(text) else _with_known_person(text, words)
     for language in sorted(PRONOUNS, key=lambda code: -sum(word in _markers(code) for word in words)):
-        if found := _sentence(language, words):
+        if (found := _sentence(language, words)).beginning:
             return found
-    return ""
+    return Reading()
+
+
+def mixed(text: str) -> bool:
+    """Whether a text such as "(walk) ayer ella" has its verb in one language, and the person or the time in another."""
+    words = _words(text)
+    if not text.startswith("(") or not words:
+        return False
+    own = {code for code in PRONOUNS if words[0] in {verb for verb, *_ in _forms(code).values()}} or {*PRONOUNS}
+    spoken = [{code for code in PRONOUNS if word in _markers(code)} for word in words[1:]]
+    return not own.intersection(*filter(None, spoken))
 
 
 def right_form(beginning: str) -> str:
@@ -259,38 +292,46 @@ def right_form(beginning: str) -> str:
     infinitive = beginning[1:].partition(")")[0]
     for language in PRONOUNS:
         for verb in (verb for verb in corpus.VERBS if verb.infinitive(language) == infinitive):
-            for tense, person in product(TENSES[language], range(6)):
-                if _beginning(language, infinitive, tense, person) == beginning:
-                    return verb.form(language, tense, person)
+            for tense, person, negated in product(TENSES[language], range(6), (False, True)):
+                if _beginning(language, infinitive, tense, person, negated) == beginning:
+                    base = negated and language == "en" and tense != "progressive"  # "she did not walk"
+                    return infinitive if base else verb.form(language, tense, person)
     return ""
 
 
-def _beginning(language: str, verb: str, tense: str, person: int) -> str:
-    auxiliary = {"future": " will", "progressive": f" {BE[person]}"}.get(tense, "") if language == "en" else ""
-    return f"({verb}) {TIMES[language][tense]} {PRONOUNS[language][person]}{auxiliary}"
+def _beginning(language: str, verb: str, tense: str, person: int, negated: bool = False) -> str:
+    helped = language == "en" and (negated or tense in ("future", "progressive"))
+    auxiliary = f" {corpus.auxiliary(tense, person)}" if helped else ""
+    negation = f" {_NOT[language]}" if negated else ""
+    return f"({verb}) {TIMES[language][tense]} {PRONOUNS[language][person]}{auxiliary}{negation}"
 
 
 def unknown(text: str) -> dict[str, str]:
-    """Return why a text has no `beginning`: the `word` that the model does not know, and the `nearest` verb that it knows.
+    """Return why a text has no beginning: the `word` that the model does not know, and the `nearest` verb that it knows.
 
-    The word is the one where the verb should be, or else the first one. Both are empty if it is no word that is at fault.
+    The word is the one where the verb should be, or else the first one. Where a form of "be" is the verb, it is that form. Both are
+    empty if it is no word that is at fault. Of a form that makes an irregular verb regular, that verb is the nearest.
 
     >>> unknown("she wlaked home")
     {'word': 'wlaked', 'nearest': 'walked'}
+    >>> unknown("I goed home")
+    {'word': 'goed', 'nearest': 'go'}
     """
-    new, words = _new(text), _words(text)
+    new, words = _new(text), [word for word in _words(text) if word not in _NOT.values()]
     language = max(PRONOUNS, key=lambda code: sum(word in _markers(code) or word in _forms(code) for word in words))
-    verbal = [word for before, word in pairwise(words) if word in new and before in _subjects()]
+    be = [word for word, after in pairwise([*words, ""]) if word in _FORMS_OF_BE and not after.endswith("ing")]
+    verbal = [word for before, word in pairwise(words) if word in new and before in _subjects() - _FORMS_OF_BE]
     inflected = [word for word in new if re.search(_INFLECTED[language], word)]
-    word = next(iter([*verbal, *inflected, *new]), "")
+    word = next(iter([*be, *verbal, *inflected, *new]), "")
     nearest = difflib.get_close_matches(word, _forms(language), 1, cutoff=0.75)
-    return {"word": word, "nearest": next(iter(nearest), "")}
+    made = _made_regular(language).get(word)
+    return {"word": word, "nearest": "" if word in _FORMS_OF_BE else made or next(iter(nearest), "")}
 
 
 def _words(text: str) -> list[str]:
     """The words of a text, those of "won't" and "I'll" in full."""
     text = text.lower().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
-    for short, full in _SHORT:
+    for short, full in _SHORT.items():
         text = text.replace(short, full)
     return re.findall(r"\w+", text)
 
@@ -312,19 +353,17 @@ def _subjects() -> set[str]:
     return _persons() | {*_ALSO} | {*_HELPERS}
 
 
-def _with_known_person(text: str, words: list[str]) -> str:
+def _with_known_person(text: str, words: list[str]) -> Reading:
     """The text with a person of the corpus, such as "she" for "he". An "it" beside a person is an object, and stays."""
-    if any(word in _persons() for word in words):
-        return text
-
-    def known(match: re.Match) -> str:
-        word = match[0].lower()
-        return PRONOUNS["en" if word in _markers("en") else "es"][_ALSO[word]]
-
-    return re.sub(rf"\b({'|'.join(_ALSO)})\b", known, text, flags=re.IGNORECASE)
+    also = [word for word in words if word in _ALSO]
+    if not also or any(word in _persons() for word in words):
+        return Reading(text)
+    known = {word: PRONOUNS["en" if word in _markers("en") else "es"][_ALSO[word]] for word in also}
+    changed = re.sub(rf"\b({'|'.join(also)})\b", lambda match: known[match[0].lower()], text, flags=re.IGNORECASE)
+    return Reading(changed, person=(also[0], known[also[0]]))
 
 
-def _sentence(language: str, words: list[str]) -> str:
+def _sentence(language: str, words: list[str]) -> Reading:
     line = f" {' '.join(words)} "
     own = {name.lower(): person for person, name in enumerate(PRONOUNS[language])}
     persons = own | {name: person for name, person in _ALSO.items() if name in _markers(language)}
@@ -333,23 +372,54 @@ def _sentence(language: str, words: list[str]) -> str:
         named, key=lambda name: (name == "it", line.index(f" {name} "), -len(name)), default=""
     )  # "it" is an object beside another
     time = next((tense for tense, time in TIMES[language].items() if f" {time} " in line), "")
-    helper = next((_HELPERS[word] for word in words if word in _HELPERS), "") if language == "en" else ""
+    helper = next((word for word in words if word in _HELPERS), "") if language == "en" else ""
+    helped = _HELPERS.get(helper, "")
     forms = _forms(language)
-    verb, tense, spoken = next((forms[word] for word in words if word in forms), ("", "", ()))
+    form = next((word for word in words if word in forms), "")
+    verb, tense, spoken = forms.get(form, ("", "", ()))
     going = re.search(_GOING[language], line)
     if going and forms.get(going[1], ("", "past"))[1] == "":  # an infinitive
-        verb, tense, helper = going[1], "future", ""
-    if not verb and (time or helper in ("future", "past")):
-        verb = next(filter(partial(_is_infinitive, language), pairwise(["", *words])), ("", ""))[
-            1
-        ]  # one that does not exist
+        form, verb, tense, helper, helped = going[0], going[1], "future", "", ""
+    if not verb and (time or helped not in ("", "progressive")):
+        pairs = pairwise(["", *(word for word in words if word != _NOT[language])])
+        form = verb = next(filter(partial(_is_infinitive, language), pairs), ("", ""))[1]  # one that does not exist
     if not verb:
-        return ""
-    tense = time or helper or tense or "present"
+        return Reading()
+    read = time or helped or tense or "present"
     who = persons.get(person, 2)
     if language == "es" and spoken and who not in spoken and named not in (["yo"], ["tú"]):  # these are no objects
-        who = spoken[0]
-    return _beginning(language, verb, tense, who)
+        who, person = spoken[0], ""
+    negated = _NOT[language] in words
+    parts = [form, person, TIMES[language][time] if time else "", helper if helped == read else "", _NOT[language]]
+    parts.append("s" if "s ".join(("", form)) in line and read == "progressive" else "")  # "she's walking"
+    pronoun, implied = PRONOUNS[language][who], not (person or language == "es" and spoken)
+    untold = not (time or helped or tense) and (implied or language == "es")
+    return Reading(
+        _beginning(language, verb, read, who, negated),
+        _rest(words, parts),
+        (person, pronoun) if person in _ALSO else (),
+        (*[TIMES[language][read]] * untold, *[pronoun] * implied),
+        form if spoken and not (tense == read and who in spoken) else "",
+    )
+
+
+def _rest(words: list[str], parts: list[str]) -> tuple[str, ...]:
+    """The words without the first of each of these parts, those that follow one another together."""
+    left = [*words]
+    for part in filter(None, map(str.split, parts)):
+        for start in range(len(words)):
+            if left[start : start + len(part)] == part:
+                left[start : start + len(part)] = [""] * len(part)
+                break
+    return tuple(" ".join(run) for some, run in groupby(left, bool) if some)
+
+
+@cache
+def _made_regular(language: str) -> dict[str, str]:
+    """The verbs of the corpus, by the forms that the rule makes of them."""
+    rule = grammar.english if language == "en" else grammar.spanish
+    verbs = [verb.infinitive(language) for verb in corpus.VERBS]
+    return {rule(verb, tense, person): verb for verb in verbs for tense in TENSES[language] for person in range(6)}
 
 
 def _is_infinitive(language: str, pair: tuple[str, str]) -> bool:
@@ -358,7 +428,7 @@ def _is_infinitive(language: str, pair: tuple[str, str]) -> bool:
     if word in _vocabulary():
         return False
     if language == "en":
-        return before in _subjects() and not re.search(_INFLECTED[language], word)
+        return before in _subjects() - _FORMS_OF_BE and not re.search(_INFLECTED[language], word)
     return word.endswith(("ar", "er", "ir"))
 
 

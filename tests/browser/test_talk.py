@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from docs.programs.hooks.tab import RECORDED
 from rushlight.course.talk import Conversation
 from rushlight.course.trained import PROMPTS
 
@@ -15,6 +16,7 @@ def append(cache, keys, values):
     cache.length = stop
     return cache.keys[:, :, :stop], cache.values[:, :, :stop]
 """
+SHOWN = RECORDED[""]
 LONG = "Math.random = () => 6 / 2 ** 31"  # the seed of a text that uses all positions, at temperature 2
 
 
@@ -38,9 +40,9 @@ def weights(page, row):
 
 @pytest.mark.sweep
 def test_each_step_of_a_recorded_conversation_is_shown_before_python_is_loaded(talk):
-    native = Conversation(PROMPTS[-1])
+    native = Conversation(SHOWN)
     steps = [native.step() for _ in range(4)]
-    assert talk.locator(".talk .text").inner_text() == f"{PROMPTS[-1]} wugaron."
+    assert talk.locator(".talk .text").inner_text() == f"{SHOWN} glorked it."
     assert talk.locator(".talk section").count() == 3
     talk.set_viewport_size({"width": 390, "height": 844})  # attention is below the answer on a phone
     tops = talk.locator(".talk section").evaluate_all("all => all.map((each) => each.getBoundingClientRect().top)")
@@ -60,7 +62,7 @@ def test_verb_tense_and_person_are_chosen_and_home_names_the_pieces_that_take_pa
     text = talk.locator("#talk-text")
     boxes = "['verb', 'when', 'who'].map((id) => document.getElementById(`talk-${id}`))"
     chosen = f"{boxes}.map((box) => box.selectedOptions?.[0].text ?? box.value)"
-    assert text.input_value() == PROMPTS[-1] and talk.evaluate(chosen) == ["wugar", "ayer", "ellas"]
+    assert text.input_value() == SHOWN and talk.evaluate(chosen) == ["glork", "yesterday", "she"]
     text.fill("she walked to the city")
     assert talk.evaluate(chosen) == ["", "—", "—"]
     text.fill("(walk) tomorrow you two will")
@@ -116,19 +118,29 @@ def test_a_text_is_completed_as_natively_on_a_piece_that_has_passed_and_stops(ta
     talk.fill("#talk-text", "(climb) yesterday he")
     talk.get_by_role("button", name="One token").click()
     status(talk, "The model read: (climb) yesterday she. It reads “he” as “she”, which has the same forms.")
+    talk.fill("#talk-text", "The dog won't walk home")
+    talk.get_by_role("button", name="Complete").click()
+    talk.fill("#talk-text", "(glork) yesterday she")
+    talk.get_by_role("button", name="Complete").click()  # the last press counts
+    status(talk, "The page does not know the right form.")
+    assert talk.locator(".talk .text").inner_text().startswith("(glork)")
+    talk.fill("#talk-text", "The dog won't walk home")
+    talk.get_by_role("button", name="Complete").click()
+    status(talk, "“walk” is the right form.")
+    status(talk, "will not. Left out: “the dog, home”. Not in your text, and assumed: “she”.")
     talk.fill("#talk-text", "What is torch?")
     talk.get_by_role("button", name="One token").click()
     status(talk, "The model answers no questions. The model puts a verb into its form")
     talk.fill("#talk-text", "she is a torch")
     talk.get_by_role("button", name="One token").click()
-    status(talk, "The model does not know “torch”.")
+    status(talk, "The verb of this text is “is”.")
     assert not talk.locator(".talk .text").inner_text() and not talk.locator(".talk section, .talk .boxes *").count()
     talk.fill("#talk-text", "(walk) the dog eats meat")
     talk.get_by_role("button", name="One token").click()
     status(talk, "The model does not know “eats” in such a sentence, so what follows is arbitrary.")
     talk.fill("#talk-text", "(comer) yesterday she")
     talk.get_by_role("button", name="One token").click()
-    status(talk, "This is no sentence that the model knows")
+    status(talk, "The verb is of one language and the rest of another")
     talk.fill("#talk-text", f"(walk) {'🙂' * 40}")
     talk.get_by_role("button", name="One token").click()
     status(talk, "tokens, and the model has 64 positions. Shorten the text.")

@@ -57,6 +57,7 @@ log = logging.getLogger("mkdocs.hooks.tab")
 PLACE = "browser"  # in the site
 PATHS = "paths.md"  # the page of the paths, which end with a picture, too
 TALK = "talk.md"  # a page on which the trained model completes a text
+RECORDED = {"": "(glork) the door? yesterday she", "es": PROMPTS[-1]}  # what this page shows first, by language
 MINIGPT = "12"  # the phase whose labs use the trained model
 RANKS = "09"  # the phase whose programs start processes, which a browser does not
 COURSE_FILES = (
@@ -452,14 +453,15 @@ def _about_talk(config: MkDocsConfig) -> dict:
 
 
 def conversation() -> dict:
-    """The steps in which the model continues the last prompt, the same in each build."""
-    talk = Conversation(PROMPTS[-1])
+    """The steps in which the model continues a sentence of the page's language, the same in each build."""
+    text = RECORDED.get(LANGUAGE, RECORDED[""])
+    talk = Conversation(text)
     begun, steps = talk.begin(), []
     while not talk.ended:
         step = talk.step()
         del step["seconds"]
         steps.append(step)
-    return {"text": PROMPTS[-1], "begun": begun, "steps": steps}
+    return {"text": text, "begun": begun, "steps": steps}
 
 
 def imports(nb: NotebookNode) -> str:

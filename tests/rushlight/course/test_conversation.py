@@ -10,7 +10,7 @@ import rushlight as rl
 from autograder.engine.exercise import fill, unplug
 from rushlight.course import attention, sampling, trained
 from rushlight.course.gpt import gpt
-from rushlight.course.talk import Conversation, beginning, loaded, right_form, unknown
+from rushlight.course.talk import Conversation, Reading, loaded, read, right_form, unknown
 
 
 def steps_of(talk):
@@ -114,7 +114,7 @@ def test_lines_are_those_that_ran_and_a_piece_of_a_student_has_its_own():
 
 @in_one_test
 @pytest.mark.parametrize(
-    ("text", "read"),
+    ("text", "begins"),
     [
         ("She walked to the city", "(walk) yesterday she"),
         ("he will open the doors", "(open) tomorrow she will"),
@@ -126,7 +126,11 @@ def test_lines_are_those_that_ran_and_a_piece_of_a_student_has_its_own():
         ("What is torch?", ""),
         ("hello how are you", ""),
         ("I opened it yesterday", "(open) yesterday I"),
-        ("We won’t walk", "(walk) tomorrow we will"),
+        ("We won’t walk", "(walk) tomorrow we will not"),
+        ("I did not walk", "(walk) yesterday I did not"),
+        ("she isn't walking", "(walk) now she is not"),
+        ("he doesn't skateboard", "(skateboard) every day she does not"),
+        ("yo no caminé", "(caminar) ayer yo no"),
         ("she was walking", "(walk) yesterday she"),
         ("they're going to walk", "(walk) tomorrow they will"),
         ("I'm going to the city", "(go) now I am"),
@@ -152,8 +156,35 @@ def test_lines_are_those_that_ran_and_a_piece_of_a_student_has_its_own():
         *((prompt, prompt) for prompt in trained.PROMPTS),
     ],
 )
-def test_a_text_in_own_words_is_read_as_a_sentence_that_the_model_knows(text, read):
-    assert beginning(text) == read
+def test_a_text_in_own_words_is_read_as_a_sentence_that_the_model_knows(text, begins):
+    assert read(text).beginning == begins
+
+
+@in_one_test
+@pytest.mark.parametrize(
+    ("text", "changes"),
+    [
+        ("she walked", {}),
+        ("she isn't walking now", {}),
+        ("she's walking", {}),
+        ("they're going to walk", {}),
+        ("caminaré", {}),
+        ("She walked to the city", {"left_out": ("to the city",)}),
+        ("she has walked", {"left_out": ("has",)}),
+        ("she walked and talked", {"left_out": ("and talked",)}),
+        ("ayer she walked", {"left_out": ("ayer",)}),
+        ("The dog walked", {"left_out": ("the dog",), "assumed": ("she",)}),
+        ("walk", {"assumed": ("every day", "she")}),
+        ("he walked", {"person": ("he", "she")}),
+        ("(caminar) hoy ustedes", {"person": ("ustedes", "ellas")}),
+        ("tú y yo caminamos", {"left_out": ("tú y yo",)}),
+        ("she was walking", {"reduced": "walking"}),
+        ("ayer yo come", {"reduced": "come"}),
+    ],
+)
+def test_where_what_is_read_is_not_the_text_is_said(text, changes):
+    reading = read(text)
+    assert reading == Reading(reading.beginning, **changes)
 
 
 @in_one_test
@@ -163,6 +194,9 @@ def test_a_text_in_own_words_is_read_as_a_sentence_that_the_model_knows(text, re
         ("(go) yesterday they", "went"),
         ("(caminar) mañana ellas", "caminarán"),
         ("(open) now they are", "opening"),
+        ("(walk) yesterday I did not", "walk"),
+        ("(walk) now she is not", "walking"),
+        ("(caminar) ayer yo no", "caminé"),
         ("(wug) yesterday I", ""),
         ("(walk) the dog", ""),
     ],
@@ -178,9 +212,13 @@ def test_the_right_form_is_known_of_a_verb_of_the_corpus(begins, form):
         ("they are vlogging", "vlogging", ""),
         ("ella googleó ayer", "googleó", "golpeó"),
         ("x" * 500, "x" * 500, ""),
-        ("she is", "", ""),
+        ("she is", "is", ""),
+        ("I am happy", "am", ""),
+        ("I goed home", "goed", "go"),
+        ("ella dormió en la casa", "dormió", "dormir"),
+        ("she was happy", "was", ""),
         ("🙂", "", ""),
     ],
 )
 def test_the_word_that_the_model_does_not_know_is_named_with_the_nearest_verb(text, word, nearest):
-    assert not beginning(text) and unknown(text) == {"word": word, "nearest": nearest}
+    assert not read(text).beginning and unknown(text) == {"word": word, "nearest": nearest}
