@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from docs.programs.hooks.tab import RECORDED
+from docs.programs.hooks.tab import SHOWN_FIRST
 from rushlight.course.talk import Conversation
 from rushlight.course.trained import PROMPTS
 
@@ -16,7 +16,7 @@ def append(cache, keys, values):
     cache.length = stop
     return cache.keys[:, :, :stop], cache.values[:, :, :stop]
 """
-SHOWN = RECORDED[""]
+SHOWN = SHOWN_FIRST[""]
 LONG = "Math.random = () => 6 / 2 ** 31"  # the seed of a text that uses all positions, at temperature 2
 
 

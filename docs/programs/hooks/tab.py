@@ -57,7 +57,7 @@ log = logging.getLogger("mkdocs.hooks.tab")
 PLACE = "browser"  # in the site
 PATHS = "paths.md"  # the page of the paths, which end with a picture, too
 TALK = "talk.md"  # a page on which the trained model completes a text
-RECORDED = {"": "(glork) the door? yesterday she", "es": PROMPTS[-1]}  # what this page shows first, by language
+SHOWN_FIRST = {"": "(glork) the door? yesterday she", "es": PROMPTS[-1]}  # what this page shows first, by language
 MINIGPT = "12"  # the phase whose labs use the trained model
 RANKS = "09"  # the phase whose programs start processes, which a browser does not
 COURSE_FILES = (
@@ -454,7 +454,7 @@ def _about_talk(config: MkDocsConfig) -> dict:
 
 def conversation() -> dict:
     """The steps in which the model continues a sentence of the page's language, the same in each build."""
-    text = RECORDED.get(LANGUAGE, RECORDED[""])
+    text = SHOWN_FIRST.get(LANGUAGE, SHOWN_FIRST[""])
     talk = Conversation(text)
     begun, steps = talk.begin(), []
     while not talk.ended:
