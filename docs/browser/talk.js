@@ -121,6 +121,7 @@
   };
   const last = () => state.steps.at(-1);
   const BE = [...page.be, "was", "were"];
+  const LATIN = /^\p{Script=Latin}+$/u; // of other letters, the model reads bytes
   const QUESTION = /\?$|^¿?(what|who|where|when|why|how|which|qué|quién|dónde|cuándo|por qué|cómo|cuál) /i;
   const asked = () => field.value.trimEnd().normalize("NFC");
 
@@ -185,7 +186,7 @@
     if (!word) throw new Error(words("The model finds no verb in this text."));
     if (BE.includes(word)) throw new Error(words("The verb of this text is “{}”. The model knows it only before another verb, such as “walking”.", word));
     const said = nearest ? words("The model does not know “{0}”; the nearest verb that it knows is “{1}”.", short, nearest) : words("The model does not know “{}”.", short);
-    throw new Error(`${said} ${words("In the field Verb, any verb works.")}`);
+    throw new Error(LATIN.test(word) ? `${said} ${words("In the field Verb, any verb works.")}` : said);
   }
 
   // Why the model continues a text that is no sentence that it knows.
@@ -220,7 +221,7 @@
     const seconds = state.steps.reduce((sum, step) => sum + step.seconds, 0) / length;
     const speed = length ? ` ${words("{} ms a token.", Math.round(seconds * 1000))}` : "";
     const how = { end: words("The model ended the text."), full: words("The model has no further position.") }[last()?.ended];
-    const unknown = state.begun.unknown.length ? ` ${words("The model reads {} as bytes.", state.begun.unknown.join(" "))}` : "";
+    const unknown = state.begun.unknown.length ? ` ${words("The model reads {} as bytes, so what follows is arbitrary.", state.begun.unknown.join(" "))}` : "";
     say(`${last()?.ended && known ? judged(form) : ""} ${(how ?? (length === 1 ? words("1 token.") : words("{} tokens.", length))) + speed + unknown} ${read}`.trim());
   }
 
