@@ -60,7 +60,7 @@ class Course:
         raise LookupError(f"there is no lab {number!r}; {did_you_mean_lab(number, names) or _all_labs(names)}")
 
     def find_lab(self, number: str) -> Lab:
-        """The lab that `04a`, `4a` or `04a_history` means. Raises LookupError if there is none, or if there are several."""
+        """The lab that `04a`, `4a`, `04A` or `04a_history` means. Raises LookupError if there is none, or if there are several."""
         labs = self.find_labs(number)
         if len(labs) > 1:
             raise LookupError(f"phase {number} has several labs, so name one: {', '.join(map(str, labs))}")
@@ -109,11 +109,13 @@ def did_you_mean_lab(wanted: str, names: Sequence[str]) -> str:
 
 
 def _all_labs(names: Sequence[str]) -> str:
-    labs = ", ".join(map(number_of, names))
-    return phrase(f"the labs are {labs}")
+    *first, last = map(number_of, names)
+    labs = ", ".join([*first[:3], "…", last] if len(first) > 3 else [*first, last])
+    return phrase(f"the labs are {labs}; `rushlight status` lists all")
 
 
 def _padded(number: str) -> str:
+    number = number.lower()
     wanted = number.zfill(2) if number.isdigit() else number
     return wanted.zfill(3) if re.fullmatch(r"\d[a-z]", wanted) else wanted
 

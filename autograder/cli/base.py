@@ -34,6 +34,8 @@ def main() -> None:
         code = app.main(prog_name="rushlight", standalone_mode=False)
     except click.UsageError as error:
         where, said = error.ctx.command_path if error.ctx else "rushlight", error.format_message()
+        if similar := getattr(error, "possibilities", None):  # click words one and several differently
+            said = f"{error.message} Did you mean {' or '.join(map(repr, similar))}?"
         said += "" if said.endswith((".", "?")) else "."
         click.echo(f"{where}: {said} `{where} --help` says more.", err=True)
         sys.exit(2)
@@ -65,15 +67,20 @@ class InOrder(click.Group):
     def sections(self) -> dict[str, Iterable[str]]:
         return {"Commands": self.commands}
 
+    def list_commands(self, context: click.Context) -> list[str]:
+        return [*self.commands]
+
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         for title, names in self.sections().items():
             with formatter.section(title):
                 formatter.write_dl([(name, self.commands[name].get_short_help_str(200)) for name in names])
 
 
-def help_without_command(context: click.Context) -> None:
+def need_command(context: click.Context) -> None:
+    """Raises UsageError unless the line names one of the group's commands, as for an argument that is missing elsewhere."""
     if context.invoked_subcommand is None:
-        click.echo(context.get_help())
+        names = ", ".join(context.command.list_commands(context))
+        raise click.UsageError(f"name one of its commands: {names}.", context)
 
 
 class _Commands(InOrder):
@@ -109,7 +116,8 @@ def app(context: click.Context) -> None:
 
     `rushlight lab` opens the first lab. `rushlight COMMAND --help` says more about a command.
     """
-    help_without_command(context)
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
 
 
 Advance = Callable[[int, int, str], None]

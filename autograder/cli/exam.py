@@ -11,7 +11,7 @@ from ..course import WORK
 from ..language import speak, speaking
 from ..model import Course, Lab
 from ..text import printable
-from .base import InOrder, app, help_without_command, lang, need_language, out, progress_bar, short
+from .base import InOrder, app, lang, need_command, need_language, out, progress_bar, short
 from .instructors import _class, _need_sandbox, _released
 
 PRACTICE = "practice"  # the folder, and the student of its papers
@@ -41,7 +41,7 @@ def exam(context: click.Context) -> None:
     `rushlight exam 01a 02b` draws a paper for each student of the class from what they handed in. `rushlight exam --practice 01a`
     is for a student: new items from one's own work, marked at once.
     """
-    help_without_command(context)
+    need_command(context)
 
 
 @exam.command()

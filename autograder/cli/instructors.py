@@ -42,7 +42,7 @@ _class = click.option(
     callback=_set_class,
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     metavar="DIR",
-    help="The folder of the class (default: RUSHLIGHT_CLASSROOM, or classroom/).",
+    help="The folder of the class, which must exist (default: RUSHLIGHT_CLASSROOM, or classroom/).",
 )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..language import speak
-from .base import InOrder, app, help_without_command, out, short
+from .base import InOrder, app, need_command, out, short
 
 if TYPE_CHECKING:
     from ..notebook.working_copy import WorkingCopy
@@ -21,7 +21,7 @@ def pytorch(context: click.Context) -> None:
 
     The copy is in work/15a/pytorch/, for each lab one. The installed PyTorch stays as it is.
     """
-    help_without_command(context)
+    need_command(context)
 
 
 def _copy(lab: str | None) -> WorkingCopy:

@@ -106,6 +106,9 @@ def lab(lab: str | None, more: tuple[str, ...], no_open: bool, way: str | None, 
     if server := _running():
         address = _address(server, page)
         out.print(f"{said}; {speak('JupyterLab runs already, at {address}', address=address)}", markup=False)
+        if more:
+            options = " ".join(more)
+            out.print(speak("{options}: no effect on a JupyterLab that runs already", options=options), markup=False)
         return 0
     if hasattr(os, "geteuid") and os.geteuid() == 0 and "--allow-root" not in more:
         command = f"`.venv/bin/rushlight lab {wanted.number} -- --allow-root`"
@@ -148,7 +151,7 @@ def _open(page: str, said: str, more: tuple[str, ...]) -> int:
             jupyterlab.terminate()
             raise
         if address:
-            more_said = speak("JupyterLab has it open at {address} (stop it with Ctrl-C)", address=address)
+            more_said = speak("JupyterLab shows it at {address} (stop it with Ctrl-C)", address=address)
             out.print(f"{said}; {more_said}", markup=False)
         while True:
             with suppress(KeyboardInterrupt):  # JupyterLab receives it too, and asks whether to stop
@@ -268,12 +271,15 @@ def _spoken_in(path: Path) -> str:
 
 
 def _print_verdicts(verdicts: dict[str, Verdict], lab: Lab) -> None:
+    from ..engine.check import short_name
+
     untouched = [verdict for verdict in verdicts.values() if _is_untouched(verdict)]
     for verdict in verdicts.values():
         if verdict not in untouched:
             out.print(_coloured(verdict))
     if untouched:
-        out.print(f"– {speak('not attempted')}: {', '.join(verdict.check for verdict in untouched)}", style="dim")
+        names = "\n".join(f"  {short_name(verdict.check)}" for verdict in untouched)
+        out.print(f"– {speak('not attempted')}:\n{names}", style="dim", markup=False)
     _print_points(lab, [check for check, verdict in verdicts.items() if verdict.passed])
 
 

@@ -152,7 +152,8 @@ def compare(words: list[str], module: bool, ours: list[str], seed: int) -> tuple
     how, line = difference(theirs.stdout, own.stdout)
     lines = [speak("the random numbers of Python, numpy and torch have seed {seed} on both", seed=seed)]
     if how == "equal":
-        lines.append(speak("{line} lines of output are equal", line=line))
+        said = phrase("{line} lines of output are equal") if line != 1 else phrase("{line} line of output is equal")
+        lines.append(speak(said, line=line))
     elif how == "last digit":
         lines.append(
             speak("the outputs differ only by 1 in the last digit of numbers, first in line {line}:", line=line)

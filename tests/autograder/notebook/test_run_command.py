@@ -74,8 +74,8 @@ def test_a_comparison_names_the_first_line_that_differs(run, tmp_path):
 def test_a_comparison_gives_both_the_same_random_numbers(run, tmp_path):
     text = "import random, sys, numpy, torch\nprint(random.random(), numpy.random.rand(2), torch.rand(2), [*{'a', 'b', 'c'}])\n"
     (tmp_path / "drawn.py").write_text(text)
-    assert run("--compare", "drawn.py").stdout.endswith("1 lines of output are equal\n")
-    assert run("--compare", "-m", "drawn").stdout.endswith("1 lines of output are equal\n")
+    assert run("--compare", "drawn.py").stdout.endswith("1 line of output is equal\n")
+    assert run("--compare", "-m", "drawn").stdout.endswith("1 line of output is equal\n")
     (tmp_path / "drawn.py").write_text(text.replace(", [*{'a', 'b', 'c'}]", ""))  # Python chose the order when it began
     first, again, other = (run(*words, "drawn.py").stdout for words in (["--seed", "3"], ["--seed", "3"], []))
     assert first == again != other
