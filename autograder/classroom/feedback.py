@@ -273,7 +273,7 @@ def _card(data: dict) -> Markup | str:
 
 # Cells ---------------------------------------------------------------------------------------------------------------
 
-_highlight = Highlight2HTML(pygments_lexer="python")
+_highlight = Highlight2HTML(pygments_lexer="python", extra_formatter_options={"linenos": "inline"})
 
 
 def _cell(cell: NotebookNode) -> Cell:

@@ -38,6 +38,10 @@ dl {{ display: flex; flex-wrap: wrap; gap: .5rem 2rem; margin: 1rem 0; }} dd {{ 
 dt {{ color: var(--muted); }} h2 {{ margin: 2rem 0 .5rem; }}
 nav {{ margin-bottom: 1rem; }} nav a {{ margin-right: 1rem; white-space: nowrap; }}
 .box {{ overflow: auto; max-height: 85vh; border: 1px solid var(--line); position: relative; }}
+/* while columns are left to the right, that edge fades */
+@keyframes to-the-right {{ from, 90% {{ mask-size: 100% 100%; }} to {{ mask-size: calc(100% + 3rem) 100%; }} }}
+@supports (animation-timeline: scroll()) {{ .box {{ animation: to-the-right linear; animation-timeline: scroll(self inline);
+  mask: linear-gradient(to right, black calc(100% - 3rem), transparent) 0 0 / calc(100% + 3rem) 100% no-repeat; }} }}
 @media (max-width: 45rem) {{ .box:not(:has(.map)) {{ max-height: none; }} }} /* it scrolls sideways, and the page down */
 table {{ border-collapse: separate; border-spacing: 0; font-variant-numeric: tabular-nums; }}
 th, td {{ text-align: left; padding: .25rem .6rem; vertical-align: top; border-bottom: 1px solid var(--line);
@@ -69,7 +73,7 @@ aside {{ padding: .2rem 1rem; border-radius: .3rem; }} aside h2 {{ margin: .4rem
 .bar {{ display: block; height: 1.1rem; background: var(--bar); min-width: 1px; }}
 .share {{ display: inline-block; width: 5rem; height: .7rem; border: 1px solid var(--line); margin-right: .4rem; }}
 .share span {{ display: block; height: 100%; background: var(--bar); }}
-@media print {{ .box {{ overflow: visible; max-height: none; border: 0; }} nav, label {{ display: none; }}
+@media print {{ .box {{ overflow: visible; max-height: none; border: 0; mask: none; }} nav, label {{ display: none; }}
   thead th, .map th:first-child {{ position: static; }} tr, li, dl {{ break-inside: avoid; }} h2 {{ break-after: avoid; }}
   button {{ text-decoration: none; }} button::after {{ display: none; }} a {{ color: inherit; }}
   .bar, .share span {{ print-color-adjust: exact; }} }}
@@ -105,7 +109,11 @@ def write_report(lab: Lab, rows: list[Row], by_exam: Mapping[str, float] = {}) -
     if any(row.penalty for row in graded):
         points = speak("{points}, after late penalties", points=points)
     counts = {"count": len(rows), "graded": len(graded), "points": points}
-    about = speak("{count} submissions, {graded} graded; {points}, written answers apart.", **counts)
+    about = speak("{count} submissions, {graded} graded; {points}.", **counts)
+    if written := lab.written_points:
+        about += " " + speak(
+            "{written:g} more points are for the written answer, and not in the totals here.", written=written
+        )
     if copies := len(graded) - len(own):
         about += " " + speak(
             "{copies} are copies of a group's notebook: of exercises and cases, a group counts once.", copies=copies
@@ -171,10 +179,10 @@ def _facts(rows: list[Row], own: list[Row], worth: dict[str, float], written: fl
     }
     shares = {check: _share(own, check) for check in worth if attempts(own, check)}
     if shares:
-        hardest = min(shares, key=lambda check: shares[check])
-        facts[speak("hardest exercise")] = speak(
-            "{name}: {share:.0f} % pass", name=escaped(short_name(hardest)), share=100 * shares[hardest]
-        )
+        least = min(shares.values())
+        hardest = [escaped(short_name(check)) for check in shares if shares[check] == least]
+        name = ", ".join(hardest) if len(hardest) <= 3 else speak("{count} exercises", count=len(hardest))
+        facts[speak("hardest exercise")] = speak("{name}: {share:.0f} % pass", name=name, share=100 * least)
     if any(row.penalty for row in rows):
         facts[speak("median before late penalties")] = f"{statistics.median(row.earned for row in rows):g}"
     if has_other_marks(rows):
@@ -202,10 +210,8 @@ def _totals(rows: list[Row], maximum: float) -> str:
     for i in range(int(maximum) // wide + 1):
         first, last = i * wide, min((i + 1) * wide - 1, int(maximum))
         both = speak("{first} to {last}", first=first, last=last) if last > first else first
-        lines += (
-            f'<tr><td class="number">{both}</td><td>'
-            f'<span class="bar" style="width:{100 * counts[i] / most:.0f}%"></span></td><td>{counts[i]}</td></tr>'
-        )
+        bar = f'<span class="bar" style="width:{100 * counts[i] / most:.0f}%"></span>' if counts[i] else ""
+        lines += f'<tr><td class="number">{both}</td><td>{bar}</td><td>{counts[i]}</td></tr>'
     label = speak("How many students have which total")
     return f'<h2 id="totals">{speak("Totals")}</h2><table class="bars" aria-label="{label}">{lines}</table>'
 
@@ -289,6 +295,8 @@ def _need_help(lab: Lab, rows: list[Row]) -> str:
     )
     heads = [speak("student"), speak("total"), speak("pass"), speak("attempted"), speak("do not pass")]
     said = speak("Nothing was attempted by {count}: {names}.", count=len(none), names=escaped(", ".join(none)))
+    if none and not lines:
+        return _section("help", speak("Who may need help"), note, heads, [], empty=said)
     return _section("help", speak("Who may need help"), note, heads, lines, "help") + (f"<p>{said}</p>" if none else "")
 
 
@@ -318,7 +326,7 @@ def _map(lab: Lab, rows: list[Row], worth: dict[str, float], by_exam: Mapping[st
             f'<tr><th scope="row" data-key="{escaped(row.student)}">{student}{flag}</th>{"".join(totals + cells)}</tr>'
         )
     note = speak(
-        "✓ passed, ✗ disagreed, – not attempted, ! something else (hold the pointer over it), ○ not graded. A cell leads to the"
+        "✓ passed, ✗ disagreed, – not attempted, ! something else, ○ not graded. A cell leads to the"
         " student's feedback. A click on a heading sorts. ⚑ marks a notebook with changed check cells, which"
         " grading put back, and such a cell of an exercise"
         " that is not attempted."
@@ -336,7 +344,20 @@ def _map(lab: Lab, rows: list[Row], worth: dict[str, float], by_exam: Mapping[st
     numbers += [speak("by lab"), speak("by exam")] if by_exam else []
     heads = [speak("student"), *numbers, *map(short_name, worth)]
     search = speak("Show only students with")
-    return _section("students", speak("Students and exercises"), note, heads, lines, "map", search, "ascending")
+    table = _section("students", speak("Students and exercises"), note, heads, lines, "map", search, "ascending")
+    return table + _other_outcomes(rows, worth)
+
+
+def _other_outcomes(rows: list[Row], worth: dict[str, float]) -> str:
+    """What the map's cells with an exclamation mark mean, in words: a phone and a keyboard cannot hover over a cell."""
+    others = [
+        f"<li>{escaped(row.student)}, {escaped(short_name(check))}: {escaped(speak(row.outcome(check)))}</li>"
+        for row in rows
+        for check in worth
+        if check in row.verdicts and row.outcome(check) not in MARKS
+    ]
+    title = speak("What ! means in the table: {count}", count=len(others))
+    return f"<details><summary>{title}</summary><ul>{''.join(others)}</ul></details>" if others else ""
 
 
 def _by_lab(row: Row, worth: dict[str, float]) -> float | None:
@@ -384,7 +405,7 @@ def _remarks(rows: list[Row]) -> str:
     said += [(row.student, line) for row in rows for line in (row.again, row.late()) if line]
     said += [(row.student, line) for row in rows for line in (*row.joined, *row.borrowed(), *row.drawn_for_others())]
     said += [
-        (row.student, f"{speak('changed check cells, put back for grading')}: {', '.join(row.edited)}")
+        (row.student, f"{speak('changed check cells, put back for grading')}: {', '.join(map(short_name, row.edited))}")
         for row in rows
         if row.edited
     ]
@@ -419,12 +440,14 @@ def _section(
     kind: str = "",
     search: str = "",
     order: str = "",
+    empty: str = "",
 ) -> str:
     """A heading, a note, and a table in a box of its own, which scrolls where the page does not. The table's headings sort it, and
-    `order` is that of its first column. With `search`, a field above leaves only the rows that have its text."""
+    `order` is that of its first column. With `search`, a field above leaves only the rows that have its text. Without lines the
+    section says `empty`."""
     heading = f'<h2 id="{key}">{title}</h2><p class="note">{note}</p>' if note else f'<h2 id="{key}">{title}</h2>'
     if not lines:
-        return f"{heading}<p>{speak('None.')}</p>"
+        return f"{heading}<p>{empty or speak('None.')}</p>"
     field = search and f'<label>{search} <input type="search"></label>'
     orders = [f' aria-sort="{order}"' if order else "", *[""] * len(heads)]
     head = "".join(

@@ -136,7 +136,7 @@ class Verdict:
         elif self.outcome == DISAGREED:
             said = speak("{agreed}; the smallest that does not:", agreed=self._count())
         else:
-            said = speak(self.outcome)
+            said = speak(outcome_of({"outcome": self.outcome, "message": self.message}))
         if self.passed and self.lacking:
             counts = {"own": len(self.pieces) - len(self.lacking), "whole": len(self.pieces), "said": said}
             said = speak("passes, with {own} of {whole} pieces yours: {said}", **counts)

@@ -261,7 +261,7 @@ def test_pieces_that_are_not_attempted_are_one_line_at_the_end(monkeypatch, root
     assert code == 1 and of(3, ALL) in said
     marks = [line for line in said.splitlines() if line[:1] in [*"✓✗–"]]
     assert [mark[0] for mark in marks] == [*"✓–✗–"]
-    assert "did not run: E: x" in said and "torch's" in said
+    assert "slice: its cell did not run" in said and "did not run: E: x" in said and "torch's" in said
     assert "– not attempted:\n  select\n  strided_views\n" in said
 
 
