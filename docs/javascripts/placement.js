@@ -100,7 +100,9 @@
     const numbers = Object.keys(given).map(Number).filter(isDone);
     far.textContent = words("{0} of {1} done, {2} right", numbers.length, asked.length, numbers.filter(isRight).length);
     const whole = numbers.length === asked.length;
-    if (whole) far.append(" · ", Object.assign(document.createElement("a"), { href: "#result", textContent: words("The result") }));
+    const next = asked.findIndex((_, number) => !isDone(number));
+    const onward = whole ? { href: "#result", textContent: words("The result") } : { href: `#${asked[next].heading.id}`, textContent: words("Next: {}", next + 1) };
+    if (numbers.length) far.append(" · ", Object.assign(document.createElement("a"), onward));
     place.replaceChildren(...(whole ? score(numbers) : numbers.length ? open(numbers) : []));
   }
 

@@ -101,7 +101,7 @@ for (const place of document.querySelectorAll("[data-review]")) {
   const questions = new Map(phases.flatMap((phase) => phase.questions.map((each) => [each.name, each])));
   const of = new Map([...questions].map(([each, { of }]) => [each, of.split(" ").filter(Boolean)]));
   const grades = [words("again"), words("hard"), words("good"), words("easy")];
-  let most = spaced.MOST, name, answered;
+  let most = spaced.MOST, name;
   let choosing; // at the first visit, until the reader begins
 
   const make = (tag, given = {}, ...inside) => {
@@ -154,7 +154,6 @@ for (const place of document.querySelectorAll("[data-review]")) {
   });
 
   function begin() {
-    answered = spaced.answeredOn(spaced.read(of).cards, spaced.today()).length;
     tellWhenNone();
     if (choosing) offer();
     else ask();
@@ -164,25 +163,31 @@ for (const place of document.querySelectorAll("[data-review]")) {
     waits.hidden = left(spaced.today(), Infinity).length > 0;
   }
 
-  // A button that begins, as soon as a phase is chosen.
+  // A button that begins. Until a phase is chosen it says what to do first.
   function offer() {
-    const start = button("main", words("Begin"));
+    const isChosen = spaced.read(of).phases.length > 0;
+    const start = button("main", isChosen ? words("Begin") : words("Choose a phase, then begin"));
+    start.disabled = !isChosen;
     start.addEventListener("click", () => {
       choice.open = choosing = false; // on a phone, the question would be below the list
       ask();
       question.focus({ preventScroll: true });
       place.scrollIntoView();
     });
-    bar.replaceChildren(...(spaced.read(of).phases.length ? [start] : []));
+    bar.replaceChildren(start);
   }
 
   function ask() {
     const names = left();
     [name] = names;
     answer.hidden = true;
+    place.classList.toggle("sitting", !!name); // on a phone, what follows the question is folded
     if (!name) return end();
     const { place: section, question: text, lang = "" } = questions.get(name);
-    where.innerHTML = `${words("{0} of {1}", answered + 1, answered + names.length)} · ${name.slice(0, 2)} · ${section}`;
+    const answered = spaced.answeredOn(spaced.read(of).cards, spaced.today());
+    const first = names.filter((each) => !answered.includes(each)).length; // the others come again, and are counted apart
+    const number = first ? words("{0} of {1}", answered.length + 1, answered.length + first) : words("once more: {} left", names.length);
+    where.innerHTML = `${number} · ${name.slice(0, 2)} · ${section}`;
     question.innerHTML = text;
     question.lang = answer.lang = lang;
     const show = button("main", words("Show the answer"));
@@ -206,7 +211,6 @@ for (const place of document.querySelectorAll("[data-review]")) {
   function mark(grade) {
     const { [name]: card, ...cards } = spaced.read(of).cards;
     spaced.write({ cards: { ...cards, [name]: spaced.scheduled(card, grade, spaced.today()) } }); // at the end
-    answered += 1;
     tellWhenNone();
     ask();
     question.focus({ preventScroll: true });

@@ -928,6 +928,7 @@ def test_predictions_are_compared_and_counted_and_stay(page, below):
         assert forms.nth(4).locator("output").inner_text() == said
     assert page.evaluate("document.activeElement.ariaLabel") == "Answer: 5 · What a node saves"  # its button went
     assert page.locator("[data-score]").inner_text() == "Open predictions: 1, 2, 3, 4, 6, 7, 8, 9, 10"
+    assert page.locator("[data-so-far]").get_by_role("link", name="Next: 1").get_attribute("href") == "#1-strides"
     page.evaluate("localStorage.clear()")
     page.reload()
     for number, form in enumerate(page.locator("form.predict").all()):
