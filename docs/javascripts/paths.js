@@ -41,11 +41,12 @@ let afterOnPath; // what the path of the reader has after this page, or null. Th
   const nameOf = ([text, , name = text]) => name; // of the page, as in the list of all pages
 
   // The pages of a path: its labs, and before each the readings, from the first section that the path needs there. A reading that comes
-  // twice is named with this section.
+  // twice, or for one section alone, is named with this section.
   const pagesOf = ({ labs }) => {
     const page = ([, address]) => address.split("#")[0], isOf = (one) => (other) => page(one) === page(other);
     const pages = labs.filter((entry, at) => !at || !isOf(entry)(labs[at - 1]));
-    return pages.map((entry) => [pages.filter(isOf(entry)).length > 1 ? `${nameOf(entry)}: ${entry[0]}` : nameOf(entry), entry[1]]);
+    const isNamed = (entry) => !isLab(entry) && (pages.filter(isOf(entry)).length > 1 || labs.filter(isOf(entry)).length === 1);
+    return pages.map((entry) => [isNamed(entry) ? `${nameOf(entry)}: ${entry[0]}` : nameOf(entry), entry[1]]);
   };
 
   // A link of the list.

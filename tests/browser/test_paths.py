@@ -65,6 +65,9 @@ def test_a_chosen_path_is_in_the_list_of_pages_until_it_is_taken_away(page, fold
     page.goto(f"{folder.as_uri()}/paths.html")
     assert page.get_by_role("link", name="Go on with").first.is_visible()
     page.evaluate("localStorage.removeItem('rushlight/01a_views')")
+    page.locator("button[data-choose$='#distributed']").click()
+    assert listed.get_by_text("Part 09d · ").text_content().endswith(": Meshes and placements")  # the one that it needs
+    page.locator("button[data-choose$='#distributed']").click()
 
 
 def test_on_a_phone_the_labs_of_a_path_are_folded_and_on_a_desk_they_are_not(page, folder, problems):

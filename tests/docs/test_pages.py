@@ -16,7 +16,7 @@ from sweep import in_one_test
 
 from autograder.engine.check import is_on_torch
 from autograder.model import Lab, lab_names
-from docs.programs.hooks import notebooks
+from docs.programs.hooks import languages, notebooks
 
 ROOT = Path(__file__).parents[2]
 
@@ -227,6 +227,16 @@ def test_a_part_lists_its_sections_in_the_language_of_the_page(hooks, long, monk
     assert "About 5 minutes" in text and "About 10 minutes" not in text  # as in English
     assert "[Filas](reading_01a.md#rows) · [rows](reading_01a.md#rows_1)" in text
     assert "[Filas](reading_for_reference.md#rows)" in text
+
+
+def test_a_part_of_a_reading_without_a_translation_is_all_in_english(hooks, long, monkeypatch):
+    for module in languages, hooks["notebooks"]:
+        monkeypatch.setattr(module, "LANGUAGE", "es")
+    text = f"\n\n{hooks['divided'].SET_UP}\n\n# Part 01b".join(
+        hooks["notebooks"].convert(long, None).split("# Part 01b")
+    )
+    one = hooks["divided"].pages(text, long, {})["phases/01_x/reading_01a.md"][1]
+    assert "a part of [reading 01](reading.md)" in one and "To start here" not in one
 
 
 def test_a_figure_at_the_top_is_that_of_its_section_with_a_way_there(hooks):

@@ -101,28 +101,30 @@ def pages(text: str, reading: Notebook, labs: dict[str, str]) -> dict[str, tuple
     if not reading.parts:
         return {reading.page: (reading.title, text)}
     (first, opening), *rest = zip(reading.parts, text.split(BREAK), strict=True)
-    whole = f"[{first.title.partition(':')[0].lower()}]({posixpath.basename(first.page)})"
+    here = reading.is_translated  # or else all of the page is in English
+    number = first.title.partition(":")[0].split()[-1]
+    whole = f"[{words('Reading {}', here).format(number).lower()}]({posixpath.basename(first.page)})"
     cards, end, found = [], "", {}
     for part, said in rest:
         said = said.strip()
         if part.page == first.page:
             end = said
             continue
-        lab = [f"{words('lab')} [{part.number}]({labs[part.number]})"] if part.number in labs else []
-        notes = [words("About {} minutes with the questions").format(minutes(part.time)), *lab]
+        lab = [f"{words('lab', here)} [{part.number}]({labs[part.number]})"] if part.number in labs else []
+        notes = [words("About {} minutes with the questions", here).format(minutes(part.time)), *lab]
         title = (
             part.title if part.number else f"{first.title.partition(':')[0]}: {part.title[0].lower()}{part.title[1:]}"
         )
         cards.append(_card(part, said, notes))
-        body = said.partition("\n")[2].replace(say("common")(SET_UP, "paragraph") or SET_UP, "").strip()
+        body = said.partition("\n")[2].replace(say(reading.name)(SET_UP, "paragraph") or SET_UP, "").strip()
         heading = f"# {title} {{ #{part.anchor} }}"
-        notes.insert(1, f"{words('a part of')} {whole}")
+        notes.insert(1, f"{words('a part of', here)} {whole}")
         text = f"{heading}\n\n{' · '.join(notes)}\n{{: .notes }}\n\n{body}"
         if lab:
-            text += f"\n\n**{words('Now build it:')}** {lab[0]}."
+            text += f"\n\n**{words('Now build it:', here)}** {lab[0]}."
         found[part.page] = title, text
     listed = '## {} {{ #parts }}\n\n<div class="cards parts" markdown>\n{}\n</div>'.format(
-        words("Parts"), "\n".join(cards)
+        words("Parts", here), "\n".join(cards)
     )
     listed = f"<!-- unsearched -->\n\n{listed}\n\n<!-- /unsearched -->"  # each part is found by itself
     return {first.page: (first.title, f"{opening}\n\n{listed}\n\n{end}")} | found

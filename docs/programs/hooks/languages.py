@@ -36,9 +36,9 @@ FENCED = re.compile(r"^(```+|~~~+).*?^\1`*$", re.MULTILINE | re.DOTALL)
 HEADING = re.compile(r"^(#+ +)(.+?)((?: *\{[^}]*\})?)$", re.MULTILINE)
 
 
-def words(text: str) -> str:
-    """A text of the site itself in the language of this build."""
-    return say("site")(text, "") or text if LANGUAGE else text
+def words(text: str, here: bool = True) -> str:
+    """A text of the site itself in the language of this build, or in English if the page is not translated `here`."""
+    return say("site")(text, "") or text if LANGUAGE and here else text
 
 
 def grouped(text: str) -> str:

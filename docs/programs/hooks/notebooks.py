@@ -149,6 +149,11 @@ class Notebook:
         """The name of its catalogue: `labs/01a_views`, `phases/01_strided`."""
         return f"labs/{self.path.stem}" if self.path.stem != "reading" else f"phases/{self.path.parent.name}"
 
+    @property
+    def is_translated(self) -> bool:
+        """Whether its page is in the language of this build."""
+        return not LANGUAGE or bool(translation.catalogue(LANGUAGE, self.name))
+
     def said(self, heading: str) -> str:
         """A heading in the language of this build."""
         return say(self.name)(heading, "heading") or words(heading)

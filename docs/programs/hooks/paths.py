@@ -18,10 +18,10 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import Files
 from mkdocs.structure.pages import Page
 
-from autograder import paths, translation
+from autograder import paths
 from autograder.author.build import effort_of
 from autograder.model import Course, Lab
-from docs.programs.hooks.languages import LANGUAGE, plain, words
+from docs.programs.hooks.languages import plain, words
 from docs.programs.hooks.tab import LACKED, RANKS, is_on_torch
 
 if TYPE_CHECKING:
@@ -133,8 +133,7 @@ def table(path: str, config: MkDocsConfig) -> str:
 
 def in_english(reading: Notebook) -> str:
     """What stands behind the sections of a reading that this site has in English, if it is in another language."""
-    is_translated = not LANGUAGE or translation.catalogue(LANGUAGE, reading.name)
-    return "" if is_translated else f" <small>({words('in English')})</small>"
+    return "" if reading.is_translated else f" <small>({words('in English')})</small>"
 
 
 def minutes(number: str, sections: list[paths.Section]) -> float:
