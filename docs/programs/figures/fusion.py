@@ -56,7 +56,7 @@ PROGRAMS = {
         [(0, 1), (1, 2), (2, 3), (1, 3)],
         ((0,), (1,), (2,), (3,)),
     ),
-    "a transpose": Program(
+    phrase("a transpose"): Program(
         "(lambda e: (e, e + 1, e + e.t()))(x.exp())",
         [(30, 30)],
         ["exp", "e + 1", "e + e.t()"],
