@@ -81,7 +81,7 @@
 
   const controls = (state, data, set) => [
     player({ at: state.at, last: last(state, data), playing: state.playing }, (at, playing) => set({ ...state, at, playing })),
-    ...SIZES.map((size) => toggle(words("blocks of {0}", size), size === state.size, () => set(fitted({ ...state, size }, data)))),
+    oneOf(words("blocks of"), SIZES.map((size) => toggle(size, size === state.size, () => set(fitted({ ...state, size }, data))))),
     toggle(words("causal"), state.causal, () => set(fitted({ ...state, causal: !state.causal }, data))),
     keyed("block", slider(words("block of queries:"), 0, across(state, data) - 1, state.block, (block) => set(fitted({ ...state, block }, data)))),
   ];

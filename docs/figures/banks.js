@@ -59,7 +59,7 @@
   const controls = (state, data, set) => [
     [["stride", words("stride:"), 33], ["offset", words("offset:"), 8], ["lane", words("lane:"), 31]].map(([field, title, most]) =>
       keyed(field, slider(title, 0, most, state[field], (value) => set({ ...state, [field]: value })))),
-    ...Object.entries(data.bytes).map(([type, size]) => toggle(h("code", {}, type), type === state.type, () => set({ ...state, type }))),
+    oneOf(words("type:"), Object.keys(data.bytes).map((type) => toggle(h("code", {}, type), type === state.type, () => set({ ...state, type })))),
   ];
 
   function say(state, data) {

@@ -101,8 +101,7 @@
       keyed("ranks", choice(words("ranks"), data.ranks.map(String), String(state.ranks), (ranks) => again({ ranks: +ranks }))),
       h("label", { key: "size" }, `n = ${data.sizes[state.size]}`, h("input", { type: "range", min: 0, max: data.sizes.length - 1, value: state.size,
         "aria-valuetext": data.sizes[state.size], oninput: (event) => set({ ...state, size: +event.target.value }) })),
-      h("span", { key: "next" }, chunks > 1 ? words("rank {} sends next:", asked(state, data) ?? 0) : words("next sends:")),
-      ...upTo(state.ranks - 1).map((i) => button(chunks > 1 ? words("chunk {}", i) : words("rank {}", i), () => set(chunks > 1 ? guess(state, data, asked(state, data), i) : guess(state, data, i, 0)), { off: state.at === last(state, data) })),
+      oneOf(chunks > 1 ? words("rank {} sends next:", asked(state, data) ?? 0) : words("next sends:"), upTo(state.ranks - 1).map((i) => button(chunks > 1 ? words("chunk {}", i) : words("rank {}", i), () => set(chunks > 1 ? guess(state, data, asked(state, data), i) : guess(state, data, i, 0)), { off: state.at === last(state, data) }))),
     ];
   }
 

@@ -98,11 +98,9 @@
   function controls(state, data, set) {
     const of = (changes) => set({ ...state, ...fresh, ...changes });
     return [
-      [h("span", {}, words("call:")),
-      ...data.calls.map(([name], call) => toggle(words(name), call === state.call, () => set({ ...state, call, done: null, guess: null }))),
-      h("span", { style: "width: 100%" }), h("span", {}, words("it compiles:")),
-      ...GRAPHS.map((label, guess) =>
-        button(label, () => set(called(state, data, guess)), { key: label, off: state.done || (guess === 2 && !state.print) }))],
+      [oneOf(words("call:"), data.calls.map(([name], call) => toggle(words(name), call === state.call, () => set({ ...state, call, done: null, guess: null })))),
+      oneOf(words("it compiles:"), GRAPHS.map((label, guess) =>
+        button(label, () => set(called(state, data, guess)), { key: label, off: state.done || (guess === 2 && !state.print) })))],
       keyed("dynamic", choice("dynamic", DYNAMIC, state.dynamic, (dynamic) => of({ dynamic }))),
       keyed("print", toggle("print", state.print, () => of({ print: !state.print }))),
       button(words("start again"), () => of({}), { key: "again" }),

@@ -94,7 +94,7 @@
     const program = shown(state, data), names = Object.keys(data), go = (cut) => set({ ...state, cut, pressed: null });
     return [
       [button("min-cut", () => go(program.best), { key: "best" }), button(words("default"), () => go(program.default), { key: "default" }),
-      keyed("cut", slider(words("border:"), 1, program.cuts.length, number(state, data) + 1, (place) => go(place - 1)))],
+      keyed("cut", slider(words("legal cut (of {0}):", program.cuts.length), 1, program.cuts.length, number(state, data) + 1, (place) => go(place - 1)))],
       keyed("program", choice(words("function"), names, state.program ?? names[0], (name) => set({ ...start(), program: name }))),
     ];
   }

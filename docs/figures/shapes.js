@@ -4,6 +4,9 @@ const small = (key, x, y, kind, text, more) => label(key, x, y, `small ${kind}`,
 const rect = (x, y, width, height, kind, more = {}) => h("rect", { x, y, width, height, class: kind, ...more });
 const moved = (key, x, y, more, ...children) => h("g", { key, transform: `translate(${x} ${y})`, ...more }, ...children);
 
+// Buttons of one choice, with its name: a row of their own where they would break into two.
+const oneOf = (name, buttons) => h("div", { class: "set", role: "group", "aria-label": name }, h("span", { "aria-hidden": true }, name), buttons);
+
 const tuple = (numbers) => `(${numbers.join(", ")}${numbers.length === 1 ? "," : ""})`;
 
 // A part of a picture that a press picks, and a pointer that is dragged to it.

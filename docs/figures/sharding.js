@@ -93,11 +93,10 @@
     const again = (change) => set({ ...state, at: 0, playing: false, guess: null, ...change });
     return [
       player({ at: state.at, last: last(state, data), playing: state.playing, scrub: words("moments:") }, (at, playing) => set({ ...state, at, playing, guess: null })),
-      ...data.kinds.map((kind) => keyed(kind, toggle(kind, kind === state.kind, () => again({ kind })))),
+      oneOf(words("method:"), data.kinds.map((kind) => keyed(kind, toggle(kind, kind === state.kind, () => again({ kind }))))),
       keyed("ranks", choice(words("ranks"), data.ranks.map(String), String(state.ranks), (ranks) => again({ ranks: +ranks }))),
       keyed("links", choice(words("links of"), data.links, data.links[state.link], (link) => again({ link: data.links.indexOf(link) }))),
-      h("span", { key: "ask" }, words("what is sent next?")),
-      ...data.words.map((word) => button(word, () => set(guess(state, data, word)), { key: word, off: !next(state, data).length })),
+      oneOf(words("what is sent next?"), data.words.map((word) => button(word, () => set(guess(state, data, word)), { key: word, off: !next(state, data).length }))),
     ];
   }
 

@@ -4,9 +4,12 @@
   const THREAD = [3, 2], TILES = [16, 32, 64], SUMS = [1, 2, 4, 8]; // THREAD: x and y of the thread whose sums are marked
   const kiB = (sectors) => `${grouped((sectors * 32) / 1024)} KiB`, many = grouped;
 
-  // at: 0, then two steps for each tile of the sum: it is loaded, and it is used.
-  const start = () => ({ tile: 32, sums: 4, block: 5, at: 4, playing: false });
-  const counts = ({ tile, sums }, data) => data.tiles[`${tile} ${sums}`];
+  // at: 0, then two steps for each tile of the sum: it is loaded, and it is used. sums: what the reader chose, of which a thread has
+  // the nearest that the tile allows. refused: sums that the tile does not allow, if they were chosen last.
+  const start = () => ({ tile: 32, sums: 4, block: 5, at: 4, playing: false, refused: null });
+  const allowed = ({ tile }, data) => SUMS.filter((sums) => data.tiles[`${tile} ${sums}`]);
+  const summed = (state, data) => { const fits = allowed(state, data); return Math.min(Math.max(state.sums, fits[0]), fits.at(-1)); };
+  const counts = (state, data) => data.tiles[`${state.tile} ${summed(state, data)}`];
   const last = (data) => (2 * data.n) / data.depth, across = ({ tile }, data) => data.n / tile;
   const tall = () => NARROW.bars[1] + 252;
 
@@ -16,14 +19,11 @@
     return { loaded, used, bytes: sectors[loaded], naive: data.naive[used], waves: stored[loaded] + read[used], end: [sectors, stored, read].map((each) => each.at(-1)) };
   }
 
-  // With other tiles, a block that is not there, or another number of threads, becomes one that is.
-  function fitted(state, data) {
-    const fits = SUMS.filter((sums) => data.tiles[`${state.tile} ${sums}`]), most = across(state, data) ** 2 - 1;
-    return { ...state, sums: fits.includes(state.sums) ? state.sums : fits.at(-1), block: Math.min(state.block, most), playing: false };
-  }
+  // With other tiles, a block that is not there becomes one that is.
+  const tiled = (state, data) => ({ ...state, block: Math.min(state.block, across(state, data) ** 2 - 1), refused: allowed(state, data).includes(state.sums) ? null : state.sums, playing: false });
 
   function draw(state, data, set, narrow) {
-    const { unit, left, top, under, bars, span } = narrow ? NARROW : WIDE, { tile, sums, at } = state, side = data.n * unit, size = tile * unit;
+    const { unit, left, top, under, bars, span } = narrow ? NARROW : WIDE, { tile, at } = state, sums = summed(state, data), side = data.n * unit, size = tile * unit;
     const { loaded, bytes, naive, waves, end } = measured(state, data), blocks = across(state, data), row = Math.floor(state.block / blocks), column = state.block % blocks;
     const part = Math.max(loaded - 1, 0) * data.depth * unit, deep = data.depth * unit, look = at === 0 ? "gone" : at % 2 ? "two" : "one";
     const matrix = (name, x, y) => [rect(x, y, side, side, "ground", { key: `all ${name}`, style: "stroke: var(--line)" }), small(`name ${name}`, x, y - 6, "strong", name)];
@@ -41,7 +41,7 @@
       rect(part, under + row * size, deep, size, look, { key: "tile a", class: `held ${look}` }),
       rect(left + column * size, top + part, size, deep, look, { key: "tile b", class: `held ${look}` }),
       ...upTo(blocks * blocks - 1).map((block) => {
-        const is = block === state.block, pick = () => set({ ...state, block, playing: false });
+        const is = block === state.block, pick = () => set({ ...state, block, playing: false, refused: null });
         return rect(left + (block % blocks) * size, under + Math.floor(block / blocks) * size, size, size, is ? "good" : "", { key: `${tile} block ${block}`, onclick: pick, style: is ? null : "fill: var(--paper)" });
       }),
       small("inset", 0, top - 6, "strong", words("a block of out")),
@@ -63,17 +63,19 @@
   }
 
   const controls = (state, data, set) => [
-    player({ at: state.at, last: last(data), playing: state.playing }, (at, playing) => set({ ...state, at, playing })),
-    ...TILES.map((tile) => toggle(words("tile {0}", tile), tile === state.tile, () => set(fitted({ ...state, tile }, data)))),
-    ...SUMS.map((sums) => {
-      const node = toggle(words("{0} × {0} sums", sums), sums === state.sums, () => set(fitted({ ...state, sums }, data)));
-      return { ...node, attributes: { ...node.attributes, key: `sums ${sums}`, off: !data.tiles[`${state.tile} ${sums}`] } };
-    }),
-    keyed("block", slider(words("block:"), 0, across(state, data) ** 2 - 1, state.block, (block) => set({ ...state, block, playing: false }))),
+    player({ at: state.at, last: last(data), playing: state.playing }, (at, playing) => set({ ...state, at, playing, refused: null })),
+    oneOf(words("tile:"), TILES.map((tile) => toggle(tile, tile === state.tile, () => set(tiled({ ...state, tile }, data))))),
+    oneOf(words("sums of a thread:"), SUMS.map((sums) => {
+      const fits = allowed(state, data).includes(sums), press = () => set({ ...state, playing: false, ...(fits ? { sums, refused: null } : { refused: sums }) });
+      return button(`${sums} × ${sums}`, press, { "aria-pressed": String(sums === summed(state, data)), "aria-disabled": fits ? null : true });
+    })),
+    keyed("block", slider(words("block:"), 0, across(state, data) ** 2 - 1, state.block, (block) => set({ ...state, block, playing: false, refused: null }))),
   ];
 
   function say(state, data) {
-    const { tile, sums, at } = state, { loaded, used, end } = measured(state, data), tiles = last(data) / 2;
+    const { tile, at, refused } = state, sums = summed(state, data), { loaded, used, end } = measured(state, data), tiles = last(data) / 2;
+    if (refused > sums) return words("{0} × {0} sums of a thread leave {1} threads for a tile of {2} × {2}, fewer than the 32 of a warp. A thread has {3} × {3} sums.", refused, (tile / refused) ** 2, tile, sums);
+    if (refused) return words("{0} × {0} sums of a thread need {1} threads for a tile of {2} × {2}, more than the 1,024 of a block. A thread has {3} × {3} sums.", refused, grouped((tile / refused) ** 2), tile, sums);
     if (at === 0) return words("A product of 128 × 128 matrices, in {0} blocks of {1} threads. Each block computes {2} × {2} elements.", across(state, data) ** 2, (tile / sums) ** 2, tile);
     if (at % 2) return words("Tile {0} of {1} is loaded: the block copies {2} × 32 numbers of a and 32 × {2} of b to shared memory. Every block does the same.", loaded, tiles, tile);
     const each = data.n ** 3 / (end[1] + end[2]);

@@ -49,7 +49,7 @@
   const controls = (state, data, set) => [
     [["stride", words("stride:"), 32], ["offset", words("offset:"), 16], ["lane", words("lane:"), 31]].map(([field, title, most]) =>
       keyed(field, slider(title, 0, most, state[field], (value) => set({ ...state, [field]: value })))),
-    ...Object.keys(data.bytes).map((dtype) => toggle(h("code", {}, dtype), dtype === state.dtype, () => set({ ...state, dtype }))),
+    oneOf(words("type:"), Object.keys(data.bytes).map((dtype) => toggle(h("code", {}, dtype), dtype === state.dtype, () => set({ ...state, dtype })))),
   ];
 
   function say(state, data) {

@@ -824,7 +824,7 @@ def test_tiles_counts_what_the_runtime_counts_and_the_bytes_fall_with_the_tile(p
         (32, 4, "512", 36864),
         (64, 8, "256", 18432),
     ):
-        press(page, f"tile {tile}", f"{sums} × {sums} sums")
+        press(page, f"{tile}", f"{sums} × {sums}")
         slid(page, "steps", 8)
         texts = picture.locator("text.code").all_text_contents()
         assert texts[:3] == ["8,192 KiB", f"{kibi} KiB", f"{waves:,}"]
@@ -838,12 +838,18 @@ def test_tiles_loads_a_tile_and_then_uses_it_in_the_block_that_is_pressed(page, 
     press(page, "step")
     assert said.inner_text().startswith("Tile 3 of 4 is loaded") and picture.locator(".held.two").count() == 2
     slid(page, "block", 15)
-    press(page, "tile 64")
+    press(page, "64")
     assert page.locator("label").filter(has_text="block: 3").count() == 1  # the last of four
-    assert page.get_by_role("button", name="1 × 1 sums").get_attribute("aria-disabled") == "true"  # 4,096 threads
+    assert page.get_by_role("button", name="1 × 1").get_attribute("aria-disabled") == "true"
+    press(page, "1 × 1")
+    assert "need 4,096 threads" in said.inner_text() and said.inner_text().endswith("4 × 4 sums.")
     slid(page, "steps", 0)
     assert "4 blocks of 256 threads" in said.inner_text() and "0 KiB" in picture.text_content()
-    press(page, "tile 16", "1 × 1 sums")
+    press(page, "16")
+    assert "leave 16 threads" in said.inner_text() and said.inner_text().endswith("2 × 2 sums.")
+    press(page, "32")  # the choice is as before
+    assert page.get_by_role("button", name="4 × 4").get_attribute("aria-pressed") == "true"
+    press(page, "16", "1 × 1")
     slid(page, "steps", 2)
     assert "reads 1 number of a and 1 of b, and adds 1 product to its sum." in said.inner_text()
 
@@ -861,7 +867,7 @@ def test_attention_counts_what_the_interpreter_counts_and_scales_what_was_there(
     said, picture = opened("attention"), page.locator(".moving svg")
     assert "multiplied by 0.61" in said.inner_text() and "are masked" in said.inner_text()
     for size, theirs, whole in ((16, 456, 88), (32, 360, 56), (64, 312, 40)):
-        press(page, f"blocks of {size}")
+        press(page, f"{size}")
         slid(page, "steps", 12)  # to the end
         texts, blocks = picture.locator("text.code").all_text_contents(), data["blocks"][str(size)]
         block = min(2, data["n"] // size - 1)
