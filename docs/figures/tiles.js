@@ -65,7 +65,7 @@
   const controls = (state, data, set) => [
     player({ at: state.at, last: last(data), playing: state.playing }, (at, playing) => set({ ...state, at, playing, refused: null })),
     oneOf(words("tile:"), TILES.map((tile) => toggle(tile, tile === state.tile, () => set(tiled({ ...state, tile }, data))))),
-    oneOf(words("sums of a thread:"), SUMS.map((sums) => {
+    oneOf(words("sums:"), SUMS.map((sums) => {
       const fits = allowed(state, data).includes(sums), press = () => set({ ...state, playing: false, ...(fits ? { sums, refused: null } : { refused: sums }) });
       return button(`${sums} × ${sums}`, press, { "aria-pressed": String(sums === summed(state, data)), "aria-disabled": fits ? null : true });
     })),
