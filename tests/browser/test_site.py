@@ -786,8 +786,12 @@ PAPER = """() => {
         closed: [...document.querySelectorAll("article details:is(.asked, .answer) > :not(summary, .buttons)")]
             .filter(each => !shown(each)).length,
         folded: [...document.querySelectorAll("article details:not(.asked, .answer, .here)")].filter(shown).length,
-        parted: [...document.querySelectorAll("article :is(.highlight, .output, .figure)")]
+        parted: [...document.querySelectorAll("article :is(.output, .figure)")]
             .filter(each => getComputedStyle(each).breakInside !== "avoid").length,
+        fewLines: [...document.querySelectorAll("article .highlight pre > code")].map(each => getComputedStyle(each))
+            .filter(({ orphans, widows }) => Math.min(orphans, widows) < 3).length,
+        lost: [...document.querySelectorAll("article .moving[data-figure] + .caption")]
+            .filter(each => !getComputedStyle(each, "::after").content.includes("figures/")).length,
         alone: [...document.querySelectorAll("article .highlight + .output")]
             .filter(each => getComputedStyle(each).breakBefore !== "avoid").length,
         screen: [...document.querySelectorAll("article > :is(p, .admonition)")].filter(shown)

@@ -50,7 +50,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         own, narrow = (files.get_file_from_path(f"figures/{name}.{ending}").url for ending in ("md", "svg"))
         addresses = get_relative_url(own, page.url), get_relative_url(narrow, page.url)
         said = STILL.sub("", caption).strip()
-        return f"{figure(name, alt, *addresses, calm, [*scripts])}\n\n*{said}*\n{{: .caption }}"
+        moves = f"{words('On the site this figure moves.')} {config.site_url or ''}{own}"  # on paper
+        return f'{figure(name, alt, *addresses, calm, [*scripts])}\n\n*{said}*\n{{: .caption data-moves="{moves}" }}'
 
     if "<!-- figures -->" in markdown:
         entries = (_entry(name, *shown) for name, shown in pictures().items())

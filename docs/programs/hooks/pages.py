@@ -47,7 +47,7 @@ PROSE = 75  # letters of a row, from where on a table is one of texts
 PROMPT = re.compile(r"(?:>>>|\.\.\.|\$|In \[\d*\]:)(?: |$)")
 FIRST_PROMPT = re.compile(r"(?:>>>|\$|In \[\d*\]:) ")
 
-PHONE = "(max-width: 44.9375em)"
+PHONE = "screen and (max-width: 44.9375em)"  # a page of paper is as narrow, and has the wide drawings
 CARD = 1200, 630
 PAPER, INK, FAINT, FLAME, GLOW = "#15171c", "#f2f0ec", "#8d939c", "#e8590c", "#ffd8a8"
 ICON = IMAGES / "favicon.svg"
