@@ -106,6 +106,9 @@ def test_a_phase_is_in_the_colour_of_real_torch_only_if_all_its_labs_work_on_it(
     of_torch = {number for number, fill in fills.items() if fill == fills["00"]}
     assert all(is_on_torch(lab.name) for lab in Course().released_labs() if lab.phase in of_torch)
     assert len({fills[number] for number in ("00", "01", "14")}) == 3
+    for fill in {*fills.values()}:
+        parts = bytes.fromhex(schemes.dark(fill)[1:])
+        assert max(parts) - min(parts) >= 16, "a grey in the dark"
 
 
 def test_the_drawing_for_a_phone_has_a_box_to_press_for_each_phase():

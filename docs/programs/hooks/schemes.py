@@ -36,7 +36,7 @@ def dark(color: str) -> str:
     digits = color[1:] if len(color) == 7 else "".join(digit * 2 for digit in color[1:])
     red, green, blue = bytes.fromhex(digits)
     hue, lightness, saturation = colorsys.rgb_to_hls(red / 255, green / 255, blue / 255)
-    if max(red, green, blue) - min(red, green, blue) < 24:
+    if max(red, green, blue) - min(red, green, blue) < (16 if lightness > 0.8 else 24):  # pale blue is no grey
         share = min((1 - lightness) / (1 - DARKEST), 1)
         parts = [ground + (ink - ground) * share for ground, ink in zip(GROUND, INK, strict=True)]
     else:
