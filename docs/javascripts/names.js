@@ -7,22 +7,25 @@
   const count = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
 
   // What is typed may be a name as code has it. `nn.Linear` is a name, `Linear`, and what stands before it. A namespace that has all is left out.
+  const FILE = /\.(cpp|h|hpp|cu|cuh|py|pyi|yaml)$/;
   const typed = (word) => {
-    const parts = word.replaceAll("::", ".").split(".").filter(Boolean), all = /^(torch|rl|rushlight)$/i.test(parts[0]) && parts[1];
+    const parts = FILE.test(word) ? [word.split("/").at(-1)] : word.replaceAll("::", ".").split(".").filter(Boolean), all = /^(torch|rl|rushlight)$/i.test(parts[0]) && parts[1];
     const rest = all ? parts.slice(1) : parts, before = rest.slice(0, -1);
-    return { whole: rest.join("."), last: rest.at(-1) ?? "", owner: before.join("."), top: all && !before.length, before: before.map((part) => (part === "F" ? "functional" : part.toLowerCase())) };
+    return { whole: rest.join("."), last: rest.at(-1) ?? "", owner: before.join("."), top: all && !before.length, before: before.flatMap((part) => (part === "F" ? ["nn", "functional"] : part.toLowerCase())) };
   };
 
-  // How well a name fits: as it is typed, but for its case and its underscores, by its beginning, or by a part of it.
+  // How well a name fits: as it is typed, but for its case and its underscores, by its beginning, by that of one of its words, or by a part of it.
   const bare = (name) => name.toLowerCase().replaceAll("_", "");
+  const inner = (name) => (name.match(/[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+/g) ?? []).map((_, i, all) => all.slice(i).join("").toLowerCase());
+  const WITHIN = 5;
   const fit = (name, part) => {
     const [known, given] = [bare(name), bare(part)];
-    return name === part ? 0 : known === given ? 1 : known.startsWith(given) ? 2 : known.includes(given) ? 3 : Infinity;
+    return name === part ? 0 : known === given ? 1 : known.startsWith(given) ? 2 : !known.includes(given) ? Infinity : inner(name).some((rest) => rest.startsWith(given)) ? 3 : WITHIN;
   };
 
   // A name of an inner part of the framework comes after the names that programs use, and a private name and a variant last.
   const INNER = /^(aten\.(?!strided|functional)|aot|autograd\.(derivatives|fused_pairs|graph)|c10|clinic|contribute|course|dynamo|inductor|nn\.modules\.state_dict|on_torch|torchgen|_)/;
-  const LAST = 4;
+  const LAST = 6;
 
   // How well the title of a page fits: as it is typed, or by the beginning of one of its words.
   const titled = (title, part) => (bare(title) === bare(part) ? 0.5 : title.split(/[^\w]+/).some((word) => bare(word).startsWith(bare(part))) ? 2.5 : Infinity);
@@ -56,19 +59,21 @@
   function ofAll() {
     const modules = [...document.querySelectorAll("article dt")].map((term) => {
       const link = term.querySelector("a"), module = link.textContent;
-      const listed = (all[link.getAttribute("href")] ?? "").split(" ").filter(Boolean);
-      const methods = new Set(listed.filter((known) => /^\w+\./.test(known)).map((known) => known.split(".").at(-1))); // a function of the same name is a part of one
+      const [, heads, rest] = (all[link.getAttribute("href")] ?? "").match(/^(?:=(\S*) ?)?(.*)$/), listed = rest.split(" ").filter(Boolean);
+      const methods = new Set(listed.filter((known) => /^\w+\./.test(known)).map((known) => known.match(/\.(\w+)/)[1])); // a function of the same name is a part of one
       const names = listed.map((known) => {
-        const id = known.replace(/[!~]$/, ""), isPublic = known.endsWith("!"), form = known.endsWith("~"); // of `rushlight` itself; of a function that has an entry
+        const [, id, form, spaces, answers] = known.match(/^([^~!=]+)(~?)(?:!([^=]*))?(?:=(.*))?$/); // `form`: of a function that has an entry
+        const homes = spaces?.split(",") ?? [], isPublic = homes.includes(""); // of `rushlight` itself
         const name = id.replace(/^op_/, "").replace("-", "."), parts = name.split(".");
         const operator = id.startsWith("op_"), own = operator ? parts[0] : parts.at(-1);
         const last = /(^|\.)_(?!_)/.test(`${module}.${own}`) || (operator && (own.endsWith("_") || /[._]out$/.test(name)));
         const far = operator ? 0.4 : /^Tensor\./.test(name) ? 0.3 : /^Module\./.test(name) ? 0.35 : parts[1] ? 0.6 : /^(aten\.|distributed|masked|return_types|utils)/.test(module) ? 0.5 : 0.1;
         const helper = !operator && !parts[1] && !isPublic && methods.has(name);
         const behind = last ? LAST : (helper ? 0.5 : 0) + (INNER.test(module) && !isPublic ? 1.5 : 0) + (isPublic ? (operator ? 0.2 : 0) : far);
-        return { id, name, own, behind, isPublic, form, operator, method: operator || parts[1], within: `${module}.${operator ? "tensor." : ""}${name}`.toLowerCase().split(".") };
+        const called = [name, `${module}.${name}`, ...homes.map((home) => `${home && `${home}.`}${own}`)].map((each) => each.toLowerCase());
+        return { id, name, own, behind, called, answers: answers?.split(",") ?? [], isPublic, form, operator, method: operator || parts[1], within: `${module}.${operator ? "tensor." : ""}${name}`.toLowerCase().split(".") };
       });
-      return { term, said: term.nextElementSibling, href: link.href, module, names };
+      return { term, said: term.nextElementSibling, href: link.href, module, names, answers: heads?.split(",") ?? [] };
     });
     const whole = [...form.parentElement.children].slice([...form.parentElement.children].indexOf(form) + 1).filter((each) => each.matches("h2, dl"));
     const results = document.createElement("dl");
@@ -79,7 +84,24 @@
     function found(word) {
       const { whole, last, before, owner, top } = word, [, called] = whole.match(/^(?:ops\.)?aten\.(\w+(?:\.\w+)?)$/) ?? [];
       const all = modules.flatMap(({ names }) => names), known = called ? all.filter(({ operator, own, name }) => operator && [own, name].includes(called)) : [];
-      return known.length ? new Map(known.map((each) => [each, each.behind])) : fitting(all, whole, last, before, owner, top);
+      const named = known.length ? new Map(known.map((each) => [each, each.behind])) : narrowed(fitting(all, whole, last, before, owner, top), all, word);
+      const others = top || known.length ? [] : all.filter((each) => !named.has(each) || named.get(each) > ANSWER);
+      return new Map([...named, ...others.filter(({ answers }) => answer(answers, whole)).map((each) => [each, ANSWER + each.behind / 10])]);
+    }
+
+    // What PyTorch calls a part that has another name here: a name of its source, or a file.
+    const ANSWER = 2.2;
+    const answer = (answers, whole) => answers.some((each) => [each, each.split(".").at(-1)].some((known) => fit(known, whole) < 2));
+
+    // A qualified name is one name. First comes what has this name in torch, then what has the last part as its name, of the same package if a class has
+    // what stands before it, and otherwise what contains it.
+    function narrowed(fits, all, { last, before, top, owner }) {
+      if (!before.length && !top) return fits;
+      const name = [...before, last.toLowerCase()].join("."), exact = all.filter(({ called, form, behind }) => called.includes(name) && !form && behind < LAST);
+      const close = [...fits].filter(([{ own, method, operator, name }, value]) => value < 3 && (!top || !exact.length || !method || operator || name.startsWith("Tensor.")));
+      const kind = close.find(([{ own }]) => bare(own) === bare(owner.split(".").at(-1)))?.[0], ofKind = kind ? close.filter(([{ within }]) => within[0] === kind.within[0]) : [];
+      const kept = ofKind.length > 1 ? ofKind : close;
+      return kept.length || exact.length ? new Map([...kept, ...exact.map((each) => [each, each.behind / 10 - 1])]) : fits;
     }
 
     function fitting(all, whole, last, before, owner, top) {
@@ -96,14 +118,14 @@
 
     return () => {
       const joined = typed(wanted().join("_")), words = joined.last && found(joined).size ? [joined] : wanted().map(typed), each = words.map(found);
-      const rows = modules.map(({ names, module, ...row }) => {
+      const rows = modules.map(({ names, module, answers, ...row }) => {
         // Each of several words is in the name, or in what stands before it. One at least is in the name.
         const before = ({ within }, i) => words[1] && within.slice(0, -1).some((part) => fit(part, words[i].whole) < 3);
         const both = names.filter((name) => each.some((at) => at.has(name)) && each.every((at, i) => at.has(name) || before(name, i)));
         const fits = both.map((name) => [Math.max(...each.map((at) => at.get(name) ?? 4)), name]);
         fits.sort(([one], [other]) => one - other);
-        const itself = Math.max(...words.map(({ whole }) => (module.endsWith(`.${whole}`) ? 0 : Math.min(fit(module, whole), titled(row.said.textContent, whole))))) + (INNER.test(module) ? 1.5 : 0);
-        const kinds = [[0, 2], [2, 3], [3, Infinity]].map(([from, to]) => fits.filter(([value]) => from <= value && value < to)).filter((kind) => kind.length);
+        const itself = Math.max(...words.map(({ whole }) => (module.endsWith(`.${whole}`) ? 0 : Math.min(fit(module, whole), titled(row.said.textContent, whole), answer(answers, whole) ? 1.9 : Infinity)))) + (INNER.test(module) ? 1.5 : 0);
+        const kinds = [[-Infinity, 2], [2, 3], [3, Infinity]].map(([from, to]) => fits.filter(([value]) => from <= value && value < to)).filter((kind) => kind.length);
         return (kinds.length ? kinds : [[]]).map((fits, i) => ({ ...row, fits, best: Math.min(i ? Infinity : itself, ...fits.map(([least]) => least)) }));
       });
       const shown = rows.flat().filter(({ best }) => words.length && best < Infinity).sort((one, other) => one.best - other.best);
@@ -117,7 +139,8 @@
         }),
       );
       const names = shown.reduce((sum, { fits }) => sum + fits.length, 0);
-      return shown.length && `${count(names, "name")}, ${count(new Set(shown.map(({ href }) => href)).size, "module")}`;
+      const pages = count(new Set(shown.map(({ href }) => href)).size, "module");
+      return shown.length && (names ? `${count(names, "name")}, ${pages}` : `${pages}: ${[...new Set(shown.map(({ term }) => term.textContent))].join(", ")}`);
     };
   }
 
@@ -146,7 +169,7 @@
   });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    const [first] = document.querySelectorAll("article dd.found a");
+    const first = document.querySelector("article dd.found a") ?? document.querySelector("article form ~ dl dt a");
     if (all && first) location.assign(first.href);
   });
   addEventListener("hashchange", () => ((field.value = ""), show(), document.getElementById(location.hash.slice(1))?.scrollIntoView()));

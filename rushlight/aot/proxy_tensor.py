@@ -163,7 +163,7 @@ def composite(func: Operator) -> Callable | None:
 
 def fake_like(tensor: Tensor) -> Tensor:
     """A tensor without data that has the same sizes, strides, offset, dtype, `requires_grad` and `is_leaf`.
-    Source: `torch/_subclasses/fake_tensor.py`."""
+    Source: `torch/_subclasses/fake_tensor.py`, `FakeTensorMode`."""
     sizes, strides, offset = tensor.shape, tensor.stride(), tensor.storage_offset()
     reach = 1 + offset + sum(max(size - 1, 0) * stride for size, stride in zip(sizes, strides))
     with disable_modes():

@@ -6,7 +6,8 @@ summand. Changing a placement takes one collective, or none. The placements here
 tensors, and the caller keeps track of their placements. A DTensor stores them.
 
 In PyTorch: `torch/distributed/device_mesh.py`, `torch/distributed/tensor/placement_types.py`,
-`torch/distributed/tensor/_redistribute.py`. Left out: strided shards, random numbers, gradients.
+`torch/distributed/tensor/_redistribute.py`, and `DTensor` in `torch/distributed/tensor/_api.py`. Left out: strided shards, random
+numbers, gradients.
 """
 
 from __future__ import annotations

@@ -632,6 +632,8 @@ def test_the_overview_of_the_api_finds_the_names_of_all_pages_and_enter_leads_to
         ("strided permute", "aten.strided", "permute"),
         ("permute strided", "aten.strided", "permute"),
         ("stride contiguous", "aten.strided", "contiguous_strides"),
+        ("nn.functional.linear", "operators", "linear"),
+        ("strides.h", "aten.strided", "contiguous_strides"),
     ],
 )
 def test_a_name_of_the_api_is_found_as_code_has_it_and_comes_first(page, served, typed, module, name):

@@ -194,6 +194,18 @@ def test_a_name_leads_to_the_line_that_defines_it_in_pytorch(api):
     assert f"`max.dim`]({api.url(api.NATIVE)}#L" in api.module_page(found["return_types"], found, {}, {})
 
 
+def test_the_overview_knows_a_name_by_what_programs_and_pytorch_call_it(api):
+    text = "<p>In PyTorch: <code>torch/csrc/autograd/engine.cpp</code>. Left out: threads.</p>"
+    text += '<h2 id="grad"><code>grad</code></h2>'
+    text += "<p><strong>In PyTorch:</strong> <code>a/b.h</code>, <code>Engine::run</code>, <code>grad</code>.</p>"
+    text += '<h2 id="execute"><code>execute</code></h2><p>Calls <code>grad</code>.</p>'
+    assert api.listed(text, "api/autograd/engine.md") == ["=engine.cpp", "grad!autograd=b.h,Engine.run", "execute"]
+    assert api.homes("op_linear", "api/operators.md") == ["nn.functional"]
+    assert api.homes("Linear", "api/nn/modules/layers.md") == ["nn"] and "" in api.homes(
+        "op_add-Tensor", "api/operators.md"
+    )
+
+
 def test_an_example_is_code_and_no_quotation(api):
     module = next(iter(api.modules(ROOT).values()))[0]
     docstring = "Reads a row.\n\nArgs:\n    x: a list of functions.\n\n>>> row = x[0](y)\n>>> row\n3\n\nSource: `torch/nn/init.py`."

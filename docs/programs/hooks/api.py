@@ -90,7 +90,8 @@ PHASES = {
     "Pictures": "course",
 }
 
-# For each page its names. `!` marks those of `rushlight` itself, `~` the `forms`.
+# For each page its names. `~` marks `forms`. After `!` come the modules from which programs take the name, `rushlight` itself as
+# an empty one, and after `=` the names and files of PyTorch that the entry answers to. Those of the whole page come without a name.
 NAMES = '<script type="application/json" id="names">{}</script>'
 ANCHOR = re.compile(r'<h[23] id="([^"]+)"><code>|<span id="([^"]+)"></span>|<code [^>]*id="(op_[^"]+)"')
 
@@ -444,9 +445,7 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
 def on_page_content(content: str, page: Page, **_) -> str:
     """On every page a file of PyTorch's that is named in full is a link."""
     if page.file.src_uri.startswith("api/"):
-        found, own = ["".join(groups) for groups in ANCHOR.findall(content)], forms.get(page.file.src_uri, ())
-        found = [name + ("~" if name in own else "!" if is_public(name, page.file.src_uri) else "") for name in found]
-        anchors[page.url.removeprefix("api/")] = " ".join(dict.fromkeys(found))
+        anchors[page.url.removeprefix("api/")] = " ".join(listed(content, page.file.src_uri))
     return INLINE.sub(lambda match: match[0] if match[1] else _linked_html(match, page), content)
 
 
@@ -1038,13 +1037,49 @@ def inner_forms(kernels: dict[str, list[str]], by_name: dict[str, Module]) -> No
             forms.setdefault(by_name[module].page, set()).add(name)
 
 
-def is_public(anchor: str, path: str) -> bool:
-    """Whether `rushlight` itself has the name, from this page."""
+def listed(content: str, path: str) -> list[str]:
+    """The names of a page as `NAMES` has them."""
+    head, *rest = ANCHOR.split(content)
+    found = {"": "".join(re.findall("<p>(?:(?!</p>).)*In PyTorch:.*?</p>", head, re.DOTALL))}
+    for *groups, text in zip(*(rest[i::4] for i in range(4))):
+        name = "".join(filter(None, groups))
+        found[name] = found.get(name, "") + "".join(re.findall("<p><strong>In PyTorch:.*?</p>", text, re.DOTALL))
+    own = forms.get(path, ())
+    return [
+        "".join([
+            name,
+            "~" if name in own else "!" + ",".join(spaces) if (spaces := homes(name, path)) else "",
+            "=" + ",".join(known) if (known := answers(text, name)) else "",
+        ])
+        for name, text in found.items()
+        if name or answers(text)
+    ]  # fmt: skip
+
+
+def answers(text: str, name: str = "") -> list[str]:
+    """The names and the files of PyTorch in a text, without the folders, and without the name itself."""
+    codes = [
+        code.rstrip("/").rpartition("/")[2].replace("::", ".") for code in re.findall("<code>([^<]+)</code>", text)
+    ]
+    return [
+        code for code in dict.fromkeys(codes) if re.fullmatch(r"[\w.]+", code) and code not in (name, "__init__.py")
+    ]
+
+
+def homes(anchor: str, path: str) -> list[str]:
+    """The modules besides its own from which programs take a name of this page: `rushlight` itself, as an empty name, and the one
+    with the shortest name."""
     name, module = anchor.removeprefix("op_").partition("-")[0], path[4:-3].replace("/", ".")
-    value = vars(rushlight).get(name)
-    if anchor.startswith("op_"):
-        return getattr(value, "__module__", "").startswith("rushlight.aten.generated")
-    return value is not None and value is getattr(sys.modules.get(f"rushlight.{module}"), name, None)
+    spaces = (vars(space).get(name) for space in (rushlight, rushlight.nn.functional))
+    value = (
+        next((each for each in spaces if getattr(each, "__module__", "").startswith("rushlight.aten.generated")), None)
+        if anchor.startswith("op_")
+        else getattr(sys.modules.get(f"rushlight.{module}"), name, None)
+    )
+    if value is None:
+        return []
+    inside = [space for space, known in public().get(id(value), []) if known == name and space not in ("", module)]
+    return [""] * (vars(rushlight).get(name) is value) + sorted(inside, key=len)[:1]
 
 
 def other_names() -> dict[str, list[str]]:
