@@ -91,6 +91,8 @@ class Practice:
         self.note = phrase(
             f"practice: these cases are public, their answers recorded from torch {version}; in a class, points are for other cases"
         )
+        if known.exact:
+            self.note = phrase("practice: these cases are public; in a class, points are for other cases")
         return PendingCases(known.cases, lambda: known.answers, known.edges)
 
     def ask(self, check: Check, cases: list[dict]) -> Callable[[], list[Tree]]:

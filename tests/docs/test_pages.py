@@ -29,6 +29,22 @@ def hooks():
 
 
 @pytest.mark.parametrize(
+    ("lab", "why"), [("06b_transforms", "torch itself"), ("09a_collectives", "processes"), ("01a_views", "")]
+)
+def test_a_lab_that_a_page_cannot_run_says_why_and_has_a_mark_on_its_links(hooks, lab, why):
+    path, text = Lab(lab).path, f"# Title\n\n{hooks['tab'].BAR}\n"
+    about = SimpleNamespace(path=path, page="lab.md", subject="Subject")
+    config = SimpleNamespace(
+        extra={"browser": "here", "phases": [SimpleNamespace(name=lab, labs=[about], reading=None)]}
+    )
+    page = SimpleNamespace(is_homepage=False, file=SimpleNamespace(src_uri="lab.md"))
+    assert hooks["notebooks"]._link(about).endswith("\\*") == bool(why)
+    if why:
+        said = hooks["tab"].on_page_markdown(text, page, config, None)
+        assert "**Not in this page.**" in said and why in said
+
+
+@pytest.mark.parametrize(
     ("shown", "typed"),
     [
         ("$ make lab\n$ ls\nwork", "make lab\nls"),

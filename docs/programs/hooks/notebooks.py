@@ -38,7 +38,7 @@ from autograder.paths import reading_minutes
 from docs.programs.hooks import divided
 from docs.programs.hooks.divided import plain
 from docs.programs.hooks.languages import LANGUAGE, anchored, grouped, say, words
-from docs.programs.hooks.tab import ASKS, runs
+from docs.programs.hooks.tab import ASKS, runs, why_not
 from rushlight.course.short_names import long_form
 
 log = logging.getLogger("mkdocs.hooks.notebooks")
@@ -288,7 +288,10 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     `<!-- numbers -->` what there is of what. `<!-- lite -->` is a link to JupyterLite, if it is beside the site."""
     if "<!-- phases -->" in markdown:
         cards = "\n".join(_card(phase) for phase in config.extra["phases"])
-        markdown = markdown.replace("<!-- phases -->", f'<div class="cards phases" markdown>\n{cards}\n</div>')
+        legend = f"\\* {words('in an installed course only, not in the browser')}\n{{: .notes }}"
+        markdown = markdown.replace(
+            "<!-- phases -->", f'<div class="cards phases" markdown>\n{cards}\n</div>\n\n{legend}'
+        )
     if "<!-- sentences -->" in markdown:
         why = translation.markdown(Path(config.docs_dir, "why.md").read_text(encoding="utf-8"), say("docs/why"))
         cards = "\n".join(map(_sentence, SENTENCE.findall(why)))
@@ -303,12 +306,17 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 def _card(phase: Phase) -> str:
     page = (phase.reading or phase.labs[0]).page
-    links = " · ".join(f"[{number_of(lab.path.stem)} {lab.subject}]({lab.page})" for lab in phase.labs)
+    links = " · ".join(_link(lab) for lab in phase.labs)
     number, _, subject = phase.label.partition(" ")
     picture = f"![{words('A drawing for phase {}').format(number)}](images/phases/{number}.svg)"
     return (
         f'<div class="card" markdown>\n{picture}\n\n**[<small>{number}</small> {subject}]({page})**\n\n{links}\n</div>'
     )
+
+
+def _link(lab: Notebook) -> str:
+    """A link to a lab, with a mark if its page cannot run it."""
+    return f"[{number_of(lab.path.stem)} {lab.subject}]({lab.page})" + r"\*" * bool(why_not(lab.path.stem))
 
 
 def _sentence(said: tuple[str, str, str]) -> str:

@@ -82,6 +82,13 @@ HERE = words(
     "Until you write an exercise, rushlight's own function does its work, so you can skip it. *Download* gives you the notebook "
     "with your answers, to go on in JupyterLab or to hand in."
 )
+ON_TORCH = words(
+    "**Not in this page.** This lab works on torch itself, and a browser has no torch. Do it in an installed course:"
+)
+STARTS_PROCESSES = words(
+    "**Not in this page.** The programs of this lab start processes, and a browser starts none. Do it in an installed course:"
+)
+LOADS = words("The page loads {} MB when you press a button for the first time.")
 GIVES = words("The checks of this page give {0} of the lab's {1} points.")
 ELSEWHERE = words(
     "{} are for checks that need [an installed course](../../students.md#install): these have no *Check* here, "
@@ -202,8 +209,13 @@ def labs(config: MkDocsConfig) -> list[str]:
 
 
 def runs(lab: str) -> bool:
-    """Whether a lab runs in a browser: its answers are recorded, and its programs start no processes."""
-    return lab[:2] != RANKS and not is_on_torch(lab) and practice.fresh(lab) is not None
+    """Whether a lab runs in a browser: nothing is against it, and its answers are recorded."""
+    return not why_not(lab) and practice.fresh(lab) is not None
+
+
+def why_not(lab: str) -> str:
+    """Why a lab cannot run in a browser, as its page says it, or nothing."""
+    return STARTS_PROCESSES if lab[:2] == RANKS else ON_TORCH if is_on_torch(lab) else ""
 
 
 def _course() -> Iterator[tuple[str, Path]]:
@@ -241,25 +253,33 @@ def _of_lab(lab: str) -> Iterator[tuple[str, Path]]:
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """A page whose cells run has a script, and what this needs to know of them."""
     if page.file.src_uri == TALK:
-        return markdown + _script("talk", _about_talk(config), page, config)
+        loads = LOADS.format(_megabytes(config)) if config.extra["browser"] else ""
+        return markdown.replace("<!-- loads -->", loads) + _script("talk", _about_talk(config), page, config)
     if page.file.src_uri == PATHS and config.extra["browser"] and runs(HOME["lab"]):
         return markdown + _script("path_end", _about_picture(HOME["lab"]), page, config, "picture", "path_end")
     if page.is_homepage:
         markdown = markdown.replace("<!-- verdict -->", _home_verdict())
     about = _about(page, config) if config.extra["browser"] else {}
     if not about:
-        return EXERCISE.sub("", markdown).replace(BAR, "")
+        labs = {lab.page: lab.path.stem for phase in config.extra["phases"] for lab in phase.labs}
+        said = why_not(labs.get(page.file.src_uri, "")) if config.extra["browser"] else ""
+        return EXERCISE.sub("", markdown).replace(BAR, f"{said}\n{{: .of-screen }}" if said else "")
     markdown = EXERCISE.sub(partial(_here, about, page, config), markdown)
     unseen = [id for id in about["cells"] if f'data-cell="{id}"' not in markdown and "own" in about["cells"][id]]
     blocks = (f'<div data-cell="{id}" hidden><pre><code></code></pre></div>' for id in unseen)
     markdown = "\n\n".join([*blocks, markdown])
     if "notebook" in about:
-        here = HERE.format(ceil(config.extra["bytes"] / 1e6))
+        here = HERE.format(_megabytes(config))
         markdown = for_page(markdown).replace(BAR, f"{here} {_gives(about['lab'])}\n{{: .of-screen }}\n\n{BAR}")
     scripts = (
         ["share", "tab", "picture", "end"] if "notebook" in about else ["share", "tab"] if "labs" in about else ["tab"]
     )
     return markdown + _script("tab", about, page, config, *scripts)
+
+
+def _megabytes(config: MkDocsConfig) -> int:
+    """What the first press loads."""
+    return ceil(config.extra["bytes"] / 1e6)
 
 
 def for_page(markdown: str) -> str:
@@ -422,7 +442,8 @@ def _home_verdict() -> str:
     """What home says of its exercise before the reader runs it: how many cases agree, and none that does not."""
     with speaking(LANGUAGE):
         shown = card(HOME_VERDICT)
-    return f'<div class="rich verdict" role="group" aria-label="{words("Verdict")}">{shown}</div>'
+    label = f'<p class="notes">{words("An example, recorded: what <em>Check</em> says of this function")}</p>'
+    return f'<div class="rich verdict" role="group" aria-label="{words("Verdict")}">{label}{shown}</div>'
 
 
 def _of_page(reading: Notebook, page: str) -> dict[str, dict]:

@@ -57,6 +57,7 @@ def test_what_was_recorded_is_what_torch_answers_and_the_reference_passes(folder
     for check in checks:
         verdict = judge.verdict(check.name, over_the_wire)
         assert (verdict.outcome, verdict.cases) == (PASSED, len(judge.drawn(check)[0])), str(verdict)
+        assert ("recorded from torch" in verdict.notes[-1]) != verdict.exact
 
 
 def test_a_wrong_piece_gets_the_card_of_the_smallest_recorded_case(recorded, request):
