@@ -526,9 +526,9 @@ class Cell {
     this.settle();
   }
 
-  // The first line of the verdict, without its sign.
+  // The first line of the verdict, without its sign and without what announces the case below it.
   get headline() {
-    return this.said?.split("\n")[0].replace(/^\S+ /, "") ?? "";
+    return this.said?.split("\n")[0].replace(/^\S+ /, "").replace(/;[^;]*:$/, "") ?? "";
   }
 
   // The verdict of a check if this text of its exercise has raised an error, which is shown.
