@@ -70,7 +70,8 @@ def create_name(namespace: _Namespace, candidate: str, obj: Any) -> str:
     base as a whole.
 
     The namespace has what torch's has, with the same content after each call: `_used_names`, the set of names; `_base_count`, a
-    dict with a number for each base; and `_obj_to_name`, a dict from an object to its name, for all objects except None.
+    dict from each base to the number of its last name with a number, or to 0 if it has none yet; and `_obj_to_name`, a dict from an
+    object to its name, for all objects except None.
 
     >>> namespace = rl.fx.graph._Namespace()
     >>> [create_name(namespace, name, None) for name in ("relu", "relu", "relu_7", "relu", "sum", "a.b")]

@@ -321,6 +321,17 @@ def batches__ends_with_an_empty_list(sampler, batch_size, drop_last):
         yield batch
 
 
+def batches__yields_one_list_again(sampler, batch_size, drop_last):
+    batch = []
+    for index in sampler:
+        batch.append(index)
+        if len(batch) == batch_size:
+            yield batch
+            batch.clear()
+    if batch and not drop_last:
+        yield batch
+
+
 def _collate(floats=rl.float64, tuples=list, named=True, strict=True, numbers=(np.number, np.bool_)):
     def collate(batch):
         first = batch[0]

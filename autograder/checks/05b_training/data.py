@@ -21,6 +21,10 @@ def _about_order(case, mine, theirs):
     wrong = str(first_apart(mine, theirs))
     if wrong == "taken before the first request":
         return "no index is taken from the sampler before the first request for a list"
+    if wrong == "read again":
+        return (
+            "yield a new list each time: if you fill or clear one that you have yielded, the caller's list changes, too"
+        )
     if not wrong.startswith("request"):
         return None
     (yours, _), (wanted, _) = field(mine, wrong), field(theirs, wrong)
@@ -79,7 +83,8 @@ def shown_batches(torch, count, given, batch_size, drop_last, asked):
     else:
         sampler = f"({value} for i in {numbers})"
     made = f"sampler = torch.utils.data.BatchSampler({sampler}, {batch_size}, drop_last={drop_last})"
-    return "\n".join([made, "lists = iter(sampler)", *["next(lists)"] * asked])
+    again = ["[list(sampler), list(sampler)]"] * (given == "list" and count is not None)
+    return "\n".join([made, "lists = iter(sampler)", *["next(lists)"] * asked, *again])
 
 
 @program(

@@ -7,7 +7,7 @@ import operator
 
 from ...engine.check import program
 from ...engine.observe import build
-from ..cases import drawn, rows, several, when, words
+from ..cases import drawn, first_apart, rows, several, when, words
 from . import drawn_graphs as fx
 from .drawn_graphs import USER, USER_ADD, USER_GETATTR, N, X, Y, attribute, call, method, module, output
 
@@ -67,15 +67,24 @@ def _requests_as_code(torch, requests):
     return "\n".join(lines)
 
 
+def _about_names(case, mine, theirs):
+    wrong = first_apart(mine, theirs)
+    if wrong == "counts":
+        return "`_base_count` has the number of the base's last name with a number, or 0 as long as there is none"
+    if wrong == "given" and _RESERVED & {name for name, _ in case["requests"]}:
+        return "a name that Python uses, or that is a global of all generated code, may only be given to the object of this name"
+    return None
+
+
+_RESERVED = {"sum", "if", "inf", "print", "None", "lambda"}
+
+
 @program(
     "fx.graph.create_name",
     cases=drawn(requests=_requests),
     show=_requests_as_code,
     edges=[{"requests": requests} for requests in REQUESTS],
-    hint=when(
-        lambda case: {"sum", "if", "inf", "print", "None", "lambda"} & {name for name, _ in case["requests"]},
-        "a name that Python uses, or that is a global of all generated code, may only be given to the object of this name",
-    ),
+    hint=_about_names,
 )
 def names_given(xp, requests):
     namespace = xp.fx.graph._Namespace()
