@@ -7,7 +7,7 @@ import re
 
 from ...engine.check import program
 from ...engine.observe import is_error
-from ..cases import drawn, explained, rows, several, type_name
+from ..cases import drawn, explained, field, rows, several, type_name
 
 # Words ---------------------------------------------------------------------------------------------------------------
 
@@ -17,8 +17,8 @@ TEXTS = ["she", "walked", "  ", ",", "...", "¿", "hablé", "a", " ", "\n", "_",
 def _about_words(case, mine, theirs):
     if is_error(mine):
         return None
-    known = [token for token in theirs[1] if token != len(case["known"])]
-    if mine[1] == known:
+    known = [token for token in field(theirs, "result") if token != len(case["known"])]
+    if field(mine, "result") == known:
         return "a word that is not in `ids` is the token `len(ids)`, and is not left out"
     return "a word is a piece without its space, white space is no token, and the token of a word is its value in `ids`"
 
@@ -41,7 +41,7 @@ def words(rl, text, known, turned):
     ids = _numbers(known, turned)
     result = rl.course.tokens.encode_words(text, ids)
     assert ids == _numbers(known, turned), "`ids` has changed"
-    return [type_name(result), result]
+    return {"type": type_name(result), "result": result}
 
 
 def _numbers(known, turned):
@@ -53,7 +53,7 @@ def _numbers(known, turned):
 @words.oracle
 def _(torch, text, known, turned):
     words = re.findall(r"[^\W_]+|(?:[^\w\s]|_)+", text)
-    return ["list", [known.index(word) if word in known else len(known) for word in words]]
+    return {"type": "list", "result": [known.index(word) if word in known else len(known) for word in words]}
 
 
 # Rows ----------------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from rushlight.course.predictions import TOKENIZED
 
 from ...engine.check import program
 from ...engine.observe import is_error
-from ..cases import drawn, listed, predicted, rows, several, type_name
+from ..cases import drawn, field, listed, predicted, rows, several, type_name
 
 # Pieces --------------------------------------------------------------------------------------------------------------
 
@@ -26,9 +26,12 @@ def _text(characters, most=10):
 def _about_pieces(case, mine, theirs):
     if is_error(mine):
         return None
-    if mine[0] != "list" or not all(isinstance(piece, str) for piece in mine[1]):
+    if field(mine, "type") != "list" or not all(isinstance(piece, str) for piece in field(mine, "result")):
         return "the result is a list of str"
-    words, wanted = ([piece.strip() for piece in pieces if piece.strip()] for pieces in (mine[1], theirs[1]))
+    words, wanted = (
+        [piece.strip() for piece in pieces if piece.strip()]
+        for pieces in (field(mine, "result"), field(theirs, "result"))
+    )
     if words != wanted:
         return "letters and digits are all c with c.isalnum(), and marks all others that are no white space, as long as possible"
     return "of several spaces only the last one belongs to the word or the mark behind them, and only if it is a space"
@@ -48,12 +51,12 @@ def _about_pieces(case, mine, theirs):
 )  # fmt: skip
 def split(rl, text):
     pieces = rl.course.tokens.pieces(text)
-    return [type_name(pieces), pieces]
+    return {"type": type_name(pieces), "result": pieces}
 
 
 @split.oracle
 def _(torch, text):
-    return ["list", _pieces(text)]
+    return {"type": "list", "result": _pieces(text)}
 
 
 def _kind(character):
@@ -82,9 +85,9 @@ WORD = listed(several((97, 99), 0, 6), (1, 4))  # few letters, so that pairs occ
 def _about_pairs(case, mine, theirs):
     if is_error(mine):
         return None
-    if mine[0] != "Counter":
+    if field(mine, "type") != "Counter":
         return "the result is a `Counter`"
-    if [pair for pair, _ in mine[1]] != [pair for pair, _ in theirs[1]]:
+    if [pair for pair, _ in field(mine, "result")] != [pair for pair, _ in field(theirs, "result")]:
         return (
             "the pairs are those that occur in a piece: its last token and the first one of the next piece are no pair"
         )
@@ -108,7 +111,8 @@ def pairs(rl, words):
     given = _as_words(words)
     counts = rl.course.tokens.count_pairs(given)
     assert given == _as_words(words), "`words` has changed"
-    return [type(counts).__name__, sorted([list(pair), times] for pair, times in counts.items())]
+    pairs = sorted([list(pair), times] for pair, times in counts.items())
+    return {"type": type(counts).__name__, "result": pairs}
 
 
 def _as_words(words):
@@ -120,16 +124,16 @@ def _as_words(words):
 def _(torch, words):
     every = [word for word, times in _as_words(words).items() for _ in range(times) if len(word) > 1]
     if not every:
-        return ["Counter", []]
+        return {"type": "Counter", "result": []}
     both = torch.cat([torch.tensor(word).unfold(0, 2, 1) for word in every])
     pairs, times = torch.unique(both, dim=0, return_counts=True)
-    return ["Counter", [[pair, number] for pair, number in zip(pairs.tolist(), times.tolist())]]
+    return {"type": "Counter", "result": [[pair, number] for pair, number in zip(pairs.tolist(), times.tolist())]}
 
 
 def _about_merging(case, mine, theirs):
     if is_error(mine):
         return None
-    if mine[0] != "tuple":
+    if field(mine, "type") != "tuple":
         return "the result is a tuple, also for a list"
     if case["pair"][0] == case["pair"][1] or case["new"] in case["pair"]:
         return (
@@ -150,6 +154,9 @@ def _about_merging(case, mine, theirs):
         ([256, 97, 256, 97], [256, 97], 257, False), ([97, 98, 99], [98, 99], 300, False), ([97, 97, 97, 98], [97, 97], 300, False),
         ([197, 98], [97, 98], 256, False), ([97, 985], [97, 98], 256, True), ([97], [97, 0], 256, False),
         ([0, 0, 97, 0], [0, 0], 256, False),
+        ([97, 98, 98, 98], [97, 98], 97, False), ([97, 97, 98], [97, 98], 97, True),
+        ([97] * 6, [97, 97], 97, False), ([98, 97, 98, 98], [97, 98], 97, False), ([99, 97, 98, 98], [97, 98], 97, False),
+        ([97, 97, 97, 98], [97, 97], 97, False),
         ([97, 0], [97, 98], 256, False), ([99, 97, 98, 97], [97, 98], 0, True), ([300, 301, 300, 301], [300, 301], 302, False),
     )),
     hint=_about_merging,
@@ -158,12 +165,12 @@ def merged(rl, ids, pair, new, as_list):
     given = list(ids) if as_list else tuple(ids)
     merged = rl.course.tokens.merge(given, tuple(pair), new)
     assert [*given] == [*ids], "`ids` has changed"
-    return [type(merged).__name__, merged]
+    return {"type": type(merged).__name__, "result": merged}
 
 
 @merged.oracle
 def _(torch, ids, pair, new, as_list):
-    return ["tuple", _ids(_string(ids).replace(_string(pair), chr(new)))]
+    return {"type": "tuple", "result": _ids(_string(ids).replace(_string(pair), chr(new)))}
 
 
 def _string(ids):
@@ -202,8 +209,8 @@ def merges_of(text, count):
 def _about_learning(case, mine, theirs):
     if is_error(mine):
         return None
-    (kind, kinds, yours), (_, _, wanted) = mine, theirs
-    if kind != "list" or {*kinds} - {"tuple"}:
+    yours, wanted = field(mine, "result"), field(theirs, "result")
+    if field(mine, "type") != "list" or {*field(mine, "types of the items")} - {"tuple"}:
         return "the result is a list of tuples"
     same = next((i for i, pair in enumerate(zip(yours, wanted)) if pair[0] != pair[1]), min(len(yours), len(wanted)))
     if same == len(yours) and case["text"].isascii():
@@ -238,13 +245,13 @@ def _about_learning(case, mine, theirs):
 )  # fmt: skip
 def learned(rl, text, count):
     merges = rl.course.tokens.train(text, count)
-    return [type_name(merges), [*map(type_name, merges)], merges]
+    return {"type": type_name(merges), "result": merges, "types of the items": [*map(type_name, merges)]}
 
 
 @learned.oracle
 def _(torch, text, count):
     merges = merges_of(text, count)
-    return ["list", ["tuple"] * len(merges), merges]
+    return {"type": "list", "result": merges, "types of the items": ["tuple"] * len(merges)}
 
 
 # Text to tokens and back ---------------------------------------------------------------------------------------------
@@ -277,7 +284,7 @@ def _merges(picked):
 def _about_order(case, mine, theirs):
     if is_error(mine):
         return None
-    if mine[0] != "tuple":
+    if field(mine, "type") != "tuple":
         return "the result is a tuple, also if no pair fits"
     return "of all pairs that fit anywhere in the piece the one with the smallest token comes first, then all are searched again"
 
@@ -307,7 +314,7 @@ def applied(rl, ids, picked, kind, turned):
     result = rl.course.tokens.apply_merges(given, ranks)
     assert given == _given(ids, kind), "`ids` has changed"
     assert ranks == _ranks(picked, turned), "`ranks` has changed"
-    return [type(result).__name__, result]
+    return {"type": type(result).__name__, "result": result}
 
 
 def _given(ids, kind):
@@ -322,7 +329,7 @@ def _ranks(picked, turned):
 
 @applied.oracle
 def _(torch, ids, picked, kind, turned):
-    return ["tuple", _after(ids, _merges(picked))]
+    return {"type": "tuple", "result": _after(ids, _merges(picked))}
 
 
 PARTS = [text.encode() for text in ("a", "ñ", "né", "🙂", "\n", ".")]
