@@ -7,7 +7,20 @@ import re
 from contextlib import nullcontext
 
 from ...engine.check import program
-from ..cases import attempt, breaking, drawn, explained, is_torch, listed, no_cases, rows, several
+from ..cases import (
+    attempt,
+    breaking,
+    drawn,
+    explained,
+    field,
+    first_apart,
+    is_torch,
+    listed,
+    no_cases,
+    rows,
+    several,
+    when,
+)
 from ..listing import expression
 from ..shared_04 import (
     ANY,
@@ -138,7 +151,12 @@ def edges_shown(values, nodes, numbers):
         ([LEAF], do("argmax 0, compare 0, long 0")), ([LEAF], do("t 0, first 1")),
         ([LEAF], do("clone 0, first 1, written quietly 1")), ([LEAF], do("clone 0, first 1, t 1, written 1, add 2 3")),
         ([LEAF], do("clone 0, view 1, written 1, view 2, written quietly 1")), ([LEAF], do("detach 0, first 1")),
-        ([LEAF, FIXED], do("first 1, filled 1")),
+        ([LEAF, FIXED], do("first 1, filled 1")), ([LEAF], do("split 0")), ([LEAF], do("unbind 0, neg 2")),
+    ),
+    hint=when(
+        lambda case, mine, theirs: first_apart(mine, theirs) == "edges"
+        and [node for node, _ in field(mine, "edges")] == [node for node, _ in field(theirs, "edges")],
+        "an edge leads to one output of its node: its number is the value's `output_nr`",
     ),
 )  # fmt: skip
 def edges_of_values(xp, leaves, statements):
