@@ -443,11 +443,12 @@ def _standing(verdict: Verdict) -> list:
             left = {exercise_of(check) for check in worth if check not in done and not is_milestone(check)}
             whole = len({*pieces})
             points = points_of(sum(worth[check] for check in done), lab.all_points)
-            counts = {"number": lab.number, "count": whole - len(left), "whole": whole, "points": points}
-            if sys.platform == "emscripten":  # a page keeps what has passed
-                said = speak("lab {number}: {count} of {whole} exercises · {points}", **counts)
-            else:
-                said = speak("lab {number} in this session: {count} of {whole} exercises · {points}", **counts)
+            exercises = speak("{count} of {whole} exercises", count=whole - len(left), whole=whole)
+            if further := len({*pieces} - {*lab.core}):  # the lab's introduction counts them apart
+                exercises = speak("{exercises}, {further} of them further", exercises=exercises, further=further)
+            said = speak("lab {number}: {exercises} · {points}", number=lab.number, exercises=exercises, points=points)
+            if sys.platform != "emscripten":  # a page keeps what has passed
+                said = speak("in this session, {said}", said=said)
             return [worth[name], said]
     return []
 
@@ -564,14 +565,18 @@ def _key(case: dict) -> str:
 
 
 def _begin_to_display(name: str) -> None:
-    """Say in the place of the verdict of a notebook that it takes long, if it does: the first check of a kernel starts torch."""
+    """Say in the place of the verdict of a notebook that it takes long and when it ends: the first of a kernel starts torch."""
+    from ..engine import limits  # not in the sandbox
+
     global _place
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     first = _helper is None and _shared is None
     if hasattr(shell, "kernel") and (first or takes_long(name)):
         from IPython.display import display
 
-        said = speak("starting torch: ten seconds, once in a kernel") if first else speak("running: this takes long")
+        limit = limits.seconds(limits.CHECK_SECONDS, takes_long(name))
+        said = speak("running: a case that computes longer than {seconds:.0f} s is stopped", seconds=limit)
+        said = f"{speak('starting torch: ten seconds, once in a kernel')}; {said}" if first else said
         _place = display({"text/plain": said}, raw=True, display_id=True)
 
 

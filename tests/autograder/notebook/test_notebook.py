@@ -103,8 +103,8 @@ def test_a_card_has_the_points_and_what_of_the_lab_has_passed_in_this_kernel(fre
     mine, whole = worth["aten.strided.contiguous_strides"], sum(worth.values()) + lab.written_points
 
     def tally(count, earned):
-        standing = f"{count} of {len(pieces)} exercises · {earned:g} of {whole:g} points"
-        return f"lab 01a in this session: {standing}"
+        further = f"{len(pieces) - len(lab.core)} of them further"
+        return f"lab 01a: {count} of {len(pieces)} exercises, {further} · {earned:g} of {whole:g} points"
 
     strides, again = 'check("aten.strided.contiguous_strides")', WRONG
     _, before, first, replayed, failed, _, late = fresh(
