@@ -115,6 +115,8 @@ def app(context: click.Context) -> None:
     """A course in PyTorch's internals. Checks compare what students write with real torch.
 
     `rushlight lab` opens the first lab. `rushlight COMMAND --help` says more about a command.
+
+    The folders that a help names, such as work/ and classroom/, are in the course's folder, wherever you call a command.
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())

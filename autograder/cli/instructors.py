@@ -61,7 +61,9 @@ def _lab_and_students(*words: str) -> tuple[Lab, list[str]]:
 @click.argument("lab", required=False)
 @click.argument("students", metavar="[STUDENT...]", nargs=-1)
 @_class
-@click.option("--sample", is_flag=True, help="Grade a sample class in sample/, not the one in classroom/.")
+@click.option(
+    "--sample", is_flag=True, help="Grade a sample class in sample/ of the course's folder, not the one in classroom/."
+)
 @click.option("--force", is_flag=True, help="Grade all submissions again (points by hand stay).")
 @click.option("--no-sandbox", is_flag=True, help="Run submissions as ordinary processes: only for code you trust.")
 @click.option(

@@ -58,7 +58,7 @@ _path = click.option(
 @_no_sandbox
 @lang
 def lab(lab: str | None, more: tuple[str, ...], no_open: bool, way: str | None, no_sandbox: bool, language: str) -> int:
-    """Copy a lab to work/ (once) and open it in JupyterLab.
+    """Copy a lab to work/ of the course's folder (once) and open it in JupyterLab.
 
     LAB is 01a by default. With --path it is the first lab of the path whose core is not finished. If JupyterLab runs here already,
     you get its address. Options after `--` are JupyterLab's, such as `-- --no-browser --port 8899`.
