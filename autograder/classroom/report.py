@@ -64,7 +64,7 @@ pre {{ margin: 0; white-space: pre-wrap; min-width: 14rem; font-size: .85rem; }}
 button {{ all: unset; cursor: pointer; text-decoration: underline dotted; }}
 [aria-sort=ascending] button::after {{ content: " ↑"; }} [aria-sort=descending] button::after {{ content: " ↓"; }}
 .map th:not(:first-child) button {{ display: inline-block; writing-mode: vertical-rl; transform: rotate(180deg);
-  max-height: 15rem; line-height: 1.2; }}
+  max-height: 15rem; line-height: 1.2; min-width: 24px; }}
 button:focus-visible, a:focus-visible, .box:focus-visible, input:focus-visible {{ outline: 2px solid var(--link); }}
 input {{ font: inherit; width: 100%; max-width: 24rem; padding: .3rem .5rem; margin: .5rem 0; color: inherit;
   background: var(--page-b); border: 1px solid var(--line); }}

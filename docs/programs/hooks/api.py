@@ -475,7 +475,7 @@ def overview(phases: dict[str, list[Module]], texts: dict[str, str]) -> str:
         number, own = len(entries), sum(REPOSITORY in entry for entry in entries)
         count, linked, below = count + number, linked + own, below + (REPOSITORY in head) * (number - own)
     lines = [
-        "# The API",
+        "---\ntitle: API\n---\n\n# The API",  # of its window: the list of pages calls it the overview
         "`import rushlight as rl` gives a namespace with torch's names. These pages show the modules that it comes from, phase by "
         f"phase, as they describe themselves: {count:,} names of functions and classes. For {linked:,} of them a line says which "
         f"place in PyTorch they answer to, and for {below:,} more the head of their page names PyTorch's files. Such places are "
