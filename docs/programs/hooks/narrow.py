@@ -68,7 +68,7 @@ class Shape:
     closed: bool = False
     boxy: bool = False  # its corners may be round
     arrow: bool = False  # the head of one, which keeps its size
-    held: Text | None = None  # by this text of a legend
+    held: Text | None = None  # by this text of a legend or of a hatched bar
 
     @property
     def wide(self) -> float:
@@ -82,6 +82,10 @@ class Shape:
         left = text.x - SHARE[text.anchor] * text.before
         across = self.left - 1 <= left and left + text.before <= self.right + 1
         return self.boxy and across and self.top - 1 <= text.y - 0.3 * text.was <= self.bottom + 1
+
+    def hugs(self, text: Text) -> bool:
+        """Whether this is only the ground of a text, which covers the hatching below it."""
+        return not self.stroked and self.wide < text.before + 3 and self.bottom - self.top < 1.5 * text.was
 
 
 @dataclass(eq=False)
@@ -319,6 +323,9 @@ def fit(
         inside = [chart for chart in charts if chart.left - 1 <= text.x <= chart.right + 1]
         text.soft = any(chart.top - 2 <= text.y <= chart.bottom or is_mark(text, chart, texts) for chart in inside)
         boxes = [shape for shape in shapes if shape.around(text) and not shape.arrow and shape not in charts]
+        for ground in (grounds := [box for box in boxes if text.soft and box.hugs(text)]):
+            ground.held = text
+        boxes = [box for box in boxes if box not in grounds]
         text.box = min(boxes, key=lambda box: box.wide * (box.bottom - box.top), default=None)
     hold(shapes, texts)
     for text in texts:  # two charts side by side have a legend each
@@ -614,10 +621,10 @@ def write(shapes, texts, charts, across: Map, down: Map, total: float) -> None:
     thin_out(texts, charts)
     stop(shapes, texts, across)
     spread(texts)
-    for shape in shapes:
-        move_shape(shape, across, down)
     for text in texts:
         move_text(text, across, down)
+    for shape in shapes:
+        move_shape(shape, across, down)
 
 
 def place(text: Text, texts, charts, across: Map, total: float) -> None:
@@ -650,6 +657,9 @@ def place(text: Text, texts, charts, across: Map, total: float) -> None:
 
 def move_shape(shape: Shape, across: Map, down: Map) -> None:
     element, tag, held = shape.element, shape.element.tag.removeprefix(SVG), shape.held
+    if held and not held.said:
+        element.attrib.pop("d", None)
+        return
     rigid = (shape.middle[0], across(shape.middle[0]), shape.bottom, down(shape.bottom)) if shape.arrow else None
     rigid = (held.x, held.to, held.y, down(held.y) + held.moved) if held else rigid
 
