@@ -80,3 +80,13 @@ def test_the_lines_of_a_box_of_the_map_stay_together_when_a_box_beside_it_has_mo
     assert "custom operators" not in rows  # it has two lines
     for first, second in ("modules", "and training"), ("profiling", "and memory"):
         assert rows[second] - rows[first] < 1.3 * LABEL
+
+
+def test_the_number_of_a_hatched_bar_is_in_both_drawings():
+    mib = 2**20
+    blocks = [{"size": size * mib, "state": state} for size, state in ((5, "active_allocated"), (15, "inactive"))]
+    moments = [("a segment of twenty", [{"total_size": 20 * mib, "blocks": blocks}])]
+    drawing = rl.draw.memory_map(moments)._repr_svg_()
+    assert all(
+        re.search(rf">{number}</text>", each) for each in (drawing, panels.of_phone(drawing)) for number in (5, 15)
+    )

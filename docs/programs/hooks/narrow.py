@@ -323,7 +323,7 @@ def fit(
         inside = [chart for chart in charts if chart.left - 1 <= text.x <= chart.right + 1]
         text.soft = any(chart.top - 2 <= text.y <= chart.bottom or is_mark(text, chart, texts) for chart in inside)
         boxes = [shape for shape in shapes if shape.around(text) and not shape.arrow and shape not in charts]
-        for ground in (grounds := [box for box in boxes if text.soft and box.hugs(text)]):
+        for ground in (grounds := [box for box in boxes if (text.soft or len(boxes) > 1) and box.hugs(text)]):
             ground.held = text
         boxes = [box for box in boxes if box not in grounds]
         text.box = min(boxes, key=lambda box: box.wide * (box.bottom - box.top), default=None)
