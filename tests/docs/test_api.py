@@ -111,6 +111,8 @@ def test_the_page_of_a_module_has_every_public_name_that_it_defines(api):
         } - {"no", "none", "nothing"}
         page = api.module_page(found[name], found, {}, {})
         assert {each for each in own if not re.search(rf'id="{each}"|#{each} }}', page)} == set(), name
+    engine = re.findall(r"^##+ `(\w+)`", api.module_page(found["autograd.engine"], found, {}, {}), re.MULTILINE)
+    assert engine[:3] == ["backward", "grad", "validate_outputs"]  # first what programs use
     assert "class ZeroPad2d(padding)" in api.module_page(found["nn.modules.stateless"], found, {}, {})
     assert '<span id="float"></span>' in api.module_page(found["c10.dtypes"], found, {}, {})
     also = {name for names in api.other_names().values() for name in names}

@@ -2,12 +2,13 @@
 
 Modules are read, not imported. The modules of the exercises are looked up, and so are names that no file has as a word, as far as
 `import rushlight` brings them. A page begins with the module's docstring; then come its functions and classes in the order of the
-file, under the headings of the file, with signature, docstring and, folded, the source; but not that of an exercise. An assigned
-name has an entry if a string below the assignment describes it. Operators have a page of their own, from `native_functions.yaml`,
-which `javascripts/operators.js` filters, and so does `javascripts/names.js` a page with many names. It filters the overview by the
-names of all pages. A path of PyTorch's repository, here and on every other page, becomes a link to that file in the release `TAG`,
-and a name beside it to the line that defines it, where the installed torch has the file; nothing is fetched. An entry whose name a
-module of torch has too leads to the line of the definition, also if that module imports or assigns the name.
+file, under the headings of the file, first those that programs use, with signature, docstring and, folded, the source; but not
+that of an exercise. An assigned name has an entry if a string below the assignment describes it. Operators have a page of their
+own, from `native_functions.yaml`, which `javascripts/operators.js` filters, and so does `javascripts/names.js` a page with many
+names. It filters the overview by the names of all pages. A path of PyTorch's repository, here and on every other page, becomes a
+link to that file in the release `TAG`, and a name beside it to the line that defines it, where the installed torch has the file;
+nothing is fetched. An entry whose name a module of torch has too leads to the line of the definition, also if that module imports
+or assigns the name.
 """
 
 from __future__ import annotations
@@ -509,7 +510,7 @@ def module_page(
             for name, node in definitions.items()
             if chain(node)[:1] in ([], [name]) or f"{module.name}.{name}" in kernels
         ]
-        for name in [name for name in once if name not in bare]:
+        for name in sorted((name for name in once if name not in bare), key=lambda name: not is_public(name, module)):
             full = f"{module.name}.{name}"
             notes = []
             operators = sorted(kernels.get(full, []), key=lambda operator: operator.partition(".")[0] != name)
@@ -1064,6 +1065,13 @@ def answers(text: str, name: str = "") -> list[str]:
     return [
         code for code in dict.fromkeys(codes) if re.fullmatch(r"[\w.]+", code) and code not in (name, "__init__.py")
     ]
+
+
+def is_public(name: str, module: Module) -> bool:
+    """Whether programs take a name of the module, or another name of its value, from `rushlight` itself, or the name from a package
+    that the module is in, or from the module of torch with the same path."""
+    above = any(not space or f"{module.name}.".startswith(f"{space}.") for space in homes(name, module.page))
+    return above or bool(aliases(module, name) or resolved(module.name, name))
 
 
 def homes(anchor: str, path: str) -> list[str]:
