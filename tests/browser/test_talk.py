@@ -47,12 +47,12 @@ def test_each_step_of_a_recorded_conversation_is_shown_before_python_is_loaded(t
     talk.set_viewport_size({"width": 390, "height": 844})  # attention is below the answer on a phone
     tops = talk.locator(".talk section").evaluate_all("all => all.map((each) => each.getBoundingClientRect().top)")
     assert min(tops) == tops[2]
-    for name, step in (("step 1: w", steps[0]), ("step 4: aron", steps[3])):
+    for name, step in (("step 1: g", steps[0]), ("step 4: k", steps[3])):
         talk.get_by_role("button", name=name).click()
         assert logits(talk) == [f"{each['logit']:.2f}" for each in step["top"]]
         assert weights(talk, 5) == [f"{weight:.2f}" for weight in step["weights"][1][1]]
-    cache = talk.get_by_role("img", name="18 of 64 positions are in use")
-    assert "This step wrote 1 position, 2,048 bytes, and read 17" in cache.get_attribute("aria-label")
+    cache = talk.get_by_role("img", name="15 of 64 positions are in use")
+    assert "This step wrote 1 position, 2,048 bytes, and read 14" in cache.get_attribute("aria-label")
     talk.locator(".talk .weights").focus()
     talk.keyboard.press("ArrowUp")
     assert "block 4, head 3 gives" in talk.locator(".talk output.note").inner_text()
