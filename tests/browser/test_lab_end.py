@@ -79,6 +79,7 @@ def test_the_last_check_of_a_lab_brings_its_end_and_a_picture_which_are_there_ag
 
 PREDICT = """async (name) => {
     const [main, part, ...others] = cells.filter(({ kind, exercise, lacks }) => kind === "check" && exercise && !lacks);
+    Object.defineProperty(main.exercise, "isUntouched", { value: false });
     Object.assign(part, { exercise: main.exercise });
     for (const each of [main, part]) each.of = name;
     const checks = cells.filter(({ kind, lacks }) => kind === "check" && !lacks);
