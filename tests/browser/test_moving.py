@@ -841,7 +841,7 @@ def test_tiles_loads_a_tile_and_then_uses_it_in_the_block_that_is_pressed(page, 
     press(page, "64")
     assert page.locator("label").filter(has_text="block: 3").count() == 1  # the last of four
     assert page.get_by_role("button", name="1 × 1").get_attribute("aria-disabled") == "true"
-    press(page, "1 × 1")
+    page.get_by_role("button", name="1 × 1").press("Enter")  # a click waits until it is not disabled
     assert "need 4,096 threads" in said.inner_text() and said.inner_text().endswith("4 × 4 sums.")
     slid(page, "steps", 0)
     assert "4 blocks of 256 threads" in said.inner_text() and "0 KiB" in picture.text_content()
