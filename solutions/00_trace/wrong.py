@@ -96,6 +96,17 @@ def registrations__keeps_keys_together(text, name):
     return entries[name].get("dispatch", {"CompositeImplicitAutograd": name.partition(".")[0]})
 
 
+registrations__splits_no_keys = edited(
+    trace.registrations,
+    ('keys.split(", ")', "[keys]"),
+    ("if key in STRUCTURED_KEYS", 'if {*key.split(", ")} & {*STRUCTURED_KEYS}'),
+)
+registrations__takes_an_empty_dispatch_for_none = edited(trace.registrations, ('if "dispatch" in entry', "if kernels"))
+registrations__registers_nothing_by_default = edited(
+    trace.registrations, ('{"CompositeImplicitAutograd": name.partition(".")[0] + "_out" * ("!" in by_name)}', "{}")
+)
+
+
 # Calls
 
 

@@ -40,6 +40,20 @@ def zero_point_corrections__from_the_products(x, weight, x_zero_point, weight_ze
     return a @ b.t() - x.to(rl.int32) @ weight.to(rl.int32).t()
 
 
+zero_point_corrections__without_the_sums_of_x = edited(
+    zero_point_corrections, ("- x_sums * weight_zero_points", "- 0 * x_sums")
+)
+zero_point_corrections__without_the_sums_of_weight = edited(
+    zero_point_corrections, (" - weight_sums * x_zero_point", "")
+)
+zero_point_corrections__subtracts_the_constant = edited(zero_point_corrections, ("return constant", "return -constant"))
+zero_point_corrections__adds_the_sums_of_x = edited(zero_point_corrections, ("- x_sums", "+ x_sums"))
+zero_point_corrections__adds_the_sums_of_weight = edited(zero_point_corrections, ("- weight_sums", "+ weight_sums"))
+zero_point_corrections__constant_of_one_column = edited(
+    zero_point_corrections, ("(x_zero_point * x.shape[1])", "x_zero_point")
+)
+
+
 def zero_point_corrections__in_int64(x, weight, x_zero_point, weight_zero_points):
     constant = weight_zero_points.long() * (x_zero_point * x.shape[1])
     return constant - x.long().sum(1, keepdim=True) * weight_zero_points.long() - weight.long().sum(1) * x_zero_point

@@ -114,7 +114,7 @@ def _correction_hint(case, mine, theirs):
         return fitting[0]
     if (off % 256 == 0).all():
         return "convert to int32 before anything is added: a sum of uint8 or int8 wraps around"
-    if np.abs(field(theirs, wrong)).max() > 2**24 and np.abs(off).max() < 2**10:
+    if np.abs(terms).max() > 2**24 and np.abs(off).max() < 2**10:
         return "add up integers of int32: float32 does not have all whole numbers beyond 2 ** 24"
     return None
 

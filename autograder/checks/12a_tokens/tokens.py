@@ -210,7 +210,7 @@ def _about_learning(case, mine, theirs):
     if is_error(mine):
         return None
     yours, wanted = field(mine, "result"), field(theirs, "result")
-    if field(mine, "type") != "list" or {*field(mine, "types of the items")} - {"tuple"}:
+    if field(mine, "type") != "list" or {*field(mine, "item types")} - {"tuple"}:
         return "the result is a list of tuples"
     same = next((i for i, pair in enumerate(zip(yours, wanted)) if pair[0] != pair[1]), min(len(yours), len(wanted)))
     if same == len(yours) and case["text"].isascii():
@@ -245,13 +245,13 @@ def _about_learning(case, mine, theirs):
 )  # fmt: skip
 def learned(rl, text, count):
     merges = rl.course.tokens.train(text, count)
-    return {"type": type_name(merges), "result": merges, "types of the items": [*map(type_name, merges)]}
+    return {"type": type_name(merges), "result": merges, "item types": [*map(type_name, merges)]}
 
 
 @learned.oracle
 def _(torch, text, count):
     merges = merges_of(text, count)
-    return {"type": "list", "result": merges, "types of the items": ["tuple"] * len(merges)}
+    return {"type": "list", "result": merges, "item types": ["tuple"] * len(merges)}
 
 
 # Text to tokens and back ---------------------------------------------------------------------------------------------
