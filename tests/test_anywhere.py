@@ -202,4 +202,6 @@ def test_the_address_of_a_container_is_one_that_opens_outside_it(tmp_path, monke
     said = {"url": f"http://{socket.gethostname()}:8888/", "hostname": "0.0.0.0", "token": "secret"}
     (tmp_path / "jpserver-7.json").write_text(json.dumps(said))
     monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(tmp_path))
-    assert students._address(Server(), "lab/tree/a.ipynb") == "http://localhost:8888/lab/tree/a.ipynb?token=secret"
+    assert (
+        students._address_of_new(Server(), "lab/tree/a.ipynb") == "http://localhost:8888/lab/tree/a.ipynb?token=secret"
+    )

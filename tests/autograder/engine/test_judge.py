@@ -241,13 +241,13 @@ IN_ORDER = [
     {"x": tensor([1, 2]), "dim": 1},
     {"x": tensor([1, 2]), "dim": -1},
     {"x": tensor([1, 2]), "dim": 7},
-    {"x": tensor([1, 2]), "dim": float("nan")},
     {"x": tensor([1, 1])},
     {"x": tensor([3]), "y": tensor([1])},
     {"x": tensor([1, 1], dtype="bool")},
     {"x": tensor([2, 3, 4])},
     {"x": tensor([0])},
     {"x": tensor([1, 0, 4])},
+    {"x": tensor([1, 2]), "dim": float("nan")},
 ]
 
 
