@@ -79,7 +79,7 @@ class InOrder(click.Group):
 def need_command(context: click.Context) -> None:
     """Raises UsageError unless the line names one of the group's commands, as for an argument that is missing elsewhere."""
     if context.invoked_subcommand is None:
-        names = ", ".join(context.command.list_commands(context))
+        names = ", ".join(context.to_info_dict()["command"]["commands"])
         raise click.UsageError(f"name one of its commands: {names}.", context)
 
 

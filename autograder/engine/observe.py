@@ -44,6 +44,7 @@ MAX_MESSAGE = 500  # characters of an exception's message
 MAX_WORDS = 200  # characters of a value in a sentence
 MAX_KIND = 50  # characters of the name of a class, or of a value that is named in a sentence
 MAX_NAMED = 3  # items of a list that are named because the other list lacks them
+MAX_SOUGHT = 1000  # items which only one list has: they are not looked for among more
 _HEADER = struct.Struct(">II")
 _FIELDS = ("dtype", "shape", "stride", "offset")
 
@@ -555,7 +556,8 @@ def _lengths_apart(mine: list[Tree], theirs: list[Tree], path: Path, words: str)
     difference. The words name a few short items."""
     short, long, only = (mine, theirs, "theirs") if len(mine) < len(theirs) else (theirs, mine, "mine")
     left, others = 0, list[int]()
-    for i, item in enumerate(long):
+    searched = long if not short or len(long) - len(short) <= MAX_SOUGHT else list[Tree]()
+    for i, item in enumerate(searched):
         if left < len(short) and difference(short[left], item) is None:
             left += 1
         else:
