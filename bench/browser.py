@@ -101,6 +101,8 @@ def first_verdict(page: Page, url: str, sent: Counter[str]) -> tuple[float, int]
     lab, cell = FIRST
     page.set_default_timeout(600_000)
     page.goto(url, wait_until="networkidle")
+    upload(page, lab)  # of an exercise that nobody has touched the page speaks without Python
+    page.wait_for_load_state("networkidle")
     before, start = sent.total(), time.perf_counter()
     page.locator(f'[data-cell="{cell}"] + .buttons').get_by_text("Check", exact=True).click()
     page.locator(f'[data-cell="check-{cell}"] + .outputs .rich').wait_for()
@@ -113,10 +115,7 @@ def checks(page: Page, url: str, lab: str) -> list[float]:
     """Upload the right answers of a lab, press each check, and print those that fail. Returns the seconds of those that pass."""
     page.set_default_timeout(600_000)
     page.goto(url)
-    with tempfile.NamedTemporaryFile(suffix=".ipynb") as file:
-        Path(file.name).write_text(right(lab), encoding="utf-8")
-        page.locator(".tab-bar input[type=file]").set_input_files(file.name)
-        page.get_by_text("answers read from").wait_for()
+    upload(page, lab)
     seconds, failed = [], []
     buttons = page.locator(".buttons button.main")
     for number in range(buttons.count()):
@@ -132,6 +131,14 @@ def checks(page: Page, url: str, lab: str) -> list[float]:
             failed.append(f"    {button.get_attribute('aria-label')}: {text[:200]!r}")
     print(f"{lab}: {page.locator('.tab-bar b').inner_text()}", *failed, sep="\n", flush=True)
     return seconds
+
+
+def upload(page: Page, lab: str) -> None:
+    """Put the right answers of a lab into its page."""
+    with tempfile.NamedTemporaryFile(suffix=".ipynb") as file:
+        Path(file.name).write_text(right(lab), encoding="utf-8")
+        page.locator(".tab-bar input[type=file]").set_input_files(file.name)
+        page.get_by_text("answers read from").wait_for()
 
 
 @contextmanager
