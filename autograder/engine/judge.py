@@ -130,15 +130,13 @@ class Disagreement:
 
     def order(self) -> tuple:
         """A key that sorts the disagreements, the simplest to a person first."""
-        return self.kind, self.tells_little, complexity(self.case), len(key_of(self.case))
+        return self.kind, self.tells_little, *simplicity(self.case)
 
     @property
     def tells_little(self) -> bool:
         """Whether another case tells more: all of this one is an empty list or text, or its result has a tensor without elements,
         or is too long to read."""
-        [value, *others] = [*self.case.values()] or [None]
-        is_empty = not others and (value == [] or isinstance(value, str) and not value.strip())
-        return is_empty or _parts(self.theirs) > MUCH
+        return _is_empty(self.case) or _parts(self.theirs) > MUCH
 
 
 def _mentions(tree: Tree, name: str, path: tuple = ()) -> Iterator[tuple]:
@@ -149,6 +147,17 @@ def _mentions(tree: Tree, name: str, path: tuple = ()) -> Iterator[tuple]:
         case dict() | list():
             for key, item in tree.items() if isinstance(tree, dict) else enumerate(tree):
                 yield from _mentions(item, name, (*path, key))
+
+
+def simplicity(case: dict) -> tuple:
+    """A key that sorts cases, the simplest to a person first."""
+    return _is_empty(case), complexity(case), len(key_of(case))
+
+
+def _is_empty(case: dict) -> bool:
+    """Whether all of a case is an empty list or text."""
+    [value, *others] = [*case.values()] or [None]
+    return not others and (value == [] or isinstance(value, str) and not value.strip())
 
 
 _PLAIN_DTYPES = ("float32", "int64")
@@ -275,9 +284,9 @@ class Judge:
         return self.source.ask(check, cases)()
 
     def _decide(self, check: Check, ask: Ask, second_chance: SecondChance | None, case: dict | None = None) -> Verdict:
-        """Decide a check on one `case`, or on the cases of the source: on the first edge, and if the exercise is attempted, on the
-        others."""
-        first = self.source.edges(check)[:1] if case is None else [case]
+        """Decide a check on one `case`, or on the cases of the source: on the simplest edge, and if the exercise is attempted, on
+        the others."""
+        first = sorted(self.source.edges(check), key=simplicity)[:1] if case is None else [case]
         observed = _ask(ask, check, first)
         if observed and has(observed[0], "type", "NotAttempted"):
             return Verdict(check.name, NOT_ATTEMPTED, message=_safely(lambda tree: tree["message"], observed[0]))
@@ -292,11 +301,14 @@ class Judge:
             again = second_chance if is_milestone(check.name) and not verdict.passed else None
             return again and again(verdict) or verdict
         pending = self.source.begin(check) if case is None else PendingCases([case], self.source.ask(check, [case]), 0)
-        cases, needed = pending.cases, pending.edges + FEWEST
+        needed = pending.edges + FEWEST
+        order = _simplest_first(pending, needed)
+        cases = [pending.cases[i] for i in order]
         try:
             observed += _observe(ask, check, cases[len(first) :], needed)
         finally:  # also if the subject has died: torch answers one request at a time
             answers = pending.answers()
+        answers = [answers[i] for i in order]
         tried = cases[: len(observed)]
         known = {key_of(pair[0]): _compare(*pair) for pair in zip(tried, observed, answers)}
         if hasattr(check.program, "for_cases"):
@@ -515,6 +527,15 @@ def _observe(ask: Ask, check: Check, cases: list[dict], needed: int) -> list[Tre
     if died is not None:  # though on no case alone
         raise died
     return observed
+
+
+def _simplest_first(pending: PendingCases, needed: int) -> list[int]:
+    """The order in which cases are asked for: the simplest edge, then those that are `needed`, the simplest first, because a case
+    that does not end is shown, and no other is waited for. The rest are asked for as they are drawn."""
+    ranked = sorted(range(len(pending.cases[:needed])), key=lambda i: simplicity(pending.cases[i]))
+    first = next((i for i in ranked if i < pending.edges), None)
+    ranked.sort(key=lambda i: i != first)
+    return [*ranked, *range(len(ranked), len(pending.cases))]
 
 
 def _counts(ask: Ask, check: Check) -> dict[str, int]:
