@@ -9,6 +9,7 @@ chosen gives more.
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import signal
 import sys
@@ -218,16 +219,19 @@ class _PageLimit(PageAlarm):
 
     def start(self) -> None:
         super().start()
-        self._tell(self.arguments[0])
+        tell_page(limit=self.arguments[0])
 
     def join(self) -> None:
         super().join()
-        self._tell(None)
+        tell_page(limit=0)
 
-    def _tell(self, limit: float | None) -> None:
+
+def tell_page(**message: float) -> None:
+    """Send numbers to the page whose Python this is: the limit of the code that runs now, or which case it is."""
+    if IN_BROWSER:
         from pyodide.code import run_js
 
-        run_js("limit => globalThis.postMessage?.({ limit: limit ?? null })")(limit)
+        run_js("text => globalThis.postMessage?.(JSON.parse(text))")(json.dumps(message))
 
 
 class Interrupted(BaseException):

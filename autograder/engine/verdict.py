@@ -135,6 +135,8 @@ class Verdict:
             said = self._count()
         elif self.outcome == DISAGREED:
             said = speak("{agreed}; the smallest that does not:", agreed=self._count())
+        elif self.outcome == DIED:
+            said = speak("your code ended Python")
         else:
             said = speak(outcome_of({"outcome": self.outcome, "message": self.message}))
         if self.passed and self.lacking:

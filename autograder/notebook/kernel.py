@@ -11,6 +11,7 @@ import contextlib
 import dis
 import inspect
 import io
+import itertools
 import json
 import signal
 import socket
@@ -160,15 +161,26 @@ class _Shared(_Judge):
 def _decide_here(name: str, case: dict | None) -> Verdict:
     """The verdict of a judge in this very process, by torch's recorded answers: a browser starts no other process."""
     from ..engine.judge import Judge
-    from ..engine.practice import Practice
+    from ..engine.limits import tell_page
+    from ..engine.practice import Practice, recorded
+    from ..engine.source import NotRecorded
 
-    judge, printed = Judge(source=Practice()), dict[str, str]()
+    judge, printed, numbers, whole = Judge(source=Practice()), dict[str, str](), itertools.count(1), 1
+    if case is None and find(name).examine is None:
+        with contextlib.suppress(NotRecorded):  # the verdict says it
+            whole = len(recorded(name).cases)
 
     def ask(name: str, cases: list[dict]) -> list[Tree]:
-        try:
-            observed = _answer(name, cases, printed)
-        except SystemExit as error:
-            raise SubjectDied(f"it raises {error!r}") from None
+        observed: list[Tree] = []
+        for asked in cases:
+            if (number := next(numbers)) <= whole > 1:  # and no case that is asked again
+                tell_page(case=number, of=whole)
+            try:
+                observed += _answer(name, [asked], printed)
+            except SystemExit as error:
+                died = SubjectDied(phrase(f"it raises {error!r}, which ends Python: return a value instead"))
+                died.case = asked
+                raise died from None
         return receive(io.BytesIO(encode(observed)))  # plain data, as from another process
 
     verdict = judge.verdict(name, ask) if case is None else judge.replay(name, case, ask)

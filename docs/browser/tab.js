@@ -142,6 +142,7 @@ const python = {
   ran: new Map(), // by cell, the text that has run in this Python
   number: 0,
   limit: null, // seconds for a case, once a check has begun
+  case: null, // of the check that runs, {case, of}, if it has several
   waiting: null, // for the cell that runs: {number, show, finish}
 
   start() {
@@ -155,7 +156,8 @@ const python = {
         if (data.fetched) bar.fetched(data.fetched / page.bytes);
         if (data.ready) bar.progress(null), resolve();
         if (data.failed) this.fail(data.failed);
-        if ("limit" in data) (this.limit = data.limit ?? this.limit), this.waiting?.within(data.limit && 2 * data.limit); // Python ends a case by itself, unless it is in C code
+        if (data.case) this.case = data;
+        if ("limit" in data) (this.limit = data.limit || this.limit), this.waiting?.within(2 * data.limit); // Python ends a case by itself, unless it is in C code
         if (data.number === this.waiting?.number) {
           if (data.output) this.waiting.show(data.output);
           if ("done" in data) this.waiting.finish(data.done);
@@ -179,6 +181,7 @@ const python = {
   run(cell, text, show) {
     return new Promise((resolve) => {
       const number = ++this.number;
+      this.case = null;
       const seconds = LIMIT[cell.kind];
       const judged = cell.kind === "exercise" || cell.kind === "check";
       const late = (left) => judged ? words("timed out: no answer within {} s: an endless loop, perhaps, or more work than this time allows", left) : words("Stopped after {} seconds", left);
@@ -616,7 +619,11 @@ async function press(cell) {
   bar.busy(true);
   const name = pressed.textContent;
   let begun = performance.now();
-  const told = (seconds) => isCheck && python.limit && seconds > 2 ? words("running, {0} s; a case may take {1} s", seconds, python.limit) : words("running, {} s", seconds);
+  const told = (seconds) => {
+    if (!isCheck || !python.limit || seconds <= 2) return words("running, {} s", seconds);
+    const { case: number, of } = python.case ?? {};
+    return of ? words("running, {0} s: case {1} of {2}; a case may take {3} s", seconds, number, of, python.limit) : words("running, {0} s; a case may take {1} s", seconds, python.limit);
+  };
   const loading = () => (page.next ? "" : bar.stage); // on home the bar, which says it, is beside the button
   const tell = () => cell.wait(bar.stage ? loading() : told(Math.round((performance.now() - begun) / 1000)));
   const clock = setInterval(tell, 500);

@@ -151,7 +151,8 @@ def test_a_check_shows_its_card_and_a_piece_that_has_passed_counts_in_another_ta
     )  # the earlier function is no answer to it
     assert not page.run("check", f"check({STRIDES!r})") and "not attempted" in shown[-2]["data"]["text/plain"]
     assert page.run("piece", WRONG.partition("\n    ")[0] + "\n    raise SystemExit", STRIDES)
-    assert not page.run("check", f"check({STRIDES!r})") and "it raises SystemExit" in shown[-2]["data"]["text/plain"]
+    assert not page.run("check", f"check({STRIDES!r})")
+    assert "your code ended Python\n" in (said := shown[-2]["data"]["text/plain"]) and "it raises SystemExit" in said
 
 
 def test_a_page_says_that_torch_is_not_in_it(page, shown, recorded, monkeypatch):
