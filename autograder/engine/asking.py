@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ..language import phrase, speak
+from . import practice
 from .observe import DTYPE_NAMES
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ PLAIN = (bool, int, float, str, type(None))
 def complete(check: Check, case: dict[str, Any]) -> dict[str, Any]:
     """A case in its full form. Raises TypeError or ValueError, which say what is wrong with a student's case."""
     defaults = _defaults(check)
-    names = [*check.edges[0]] if check.edges else [*case]
+    names = [*edges[0]] if (edges := edges_of(check)) else [*case]
     needed = [name for name in names if name not in defaults]
     if not {*needed} <= case.keys() <= {*names}:
         values, rest = ", ".join(needed), ", ".join(name for name in names if name in defaults)
@@ -98,7 +99,7 @@ def _elements(sizes: list[int], strides: list[int], offset: int) -> int:
 
 def _usual_dtype(check: Check) -> str:
     """The dtype of the first tensor among the cases of a check."""
-    return next((spec["dtype"] for case in check.edges for spec in _tensors(case)), "float32")
+    return next((spec["dtype"] for case in edges_of(check) for spec in _tensors(case)), "float32")
 
 
 def _tensors(value: Any) -> Iterator[dict]:
@@ -127,7 +128,7 @@ def _short(check: Check, value: Any) -> Any:
         case {"tensor": dict(spec), **rest} if not rest:
             usual = _tensor(check, {"sizes": spec["sizes"]})
             kept = {"sizes": spec["sizes"]} | {name: spec[name] for name in FIELDS[1:4] if spec[name] != usual[name]}
-            if len({spec["dtype"] for case in check.edges for spec in _tensors(case)}) > 1:
+            if len({spec["dtype"] for case in edges_of(check) for spec in _tensors(case)}) > 1:
                 kept["dtype"] = spec["dtype"]  # where it matters
             if _tensor(check, kept) != spec:
                 kept["storage"] = spec["storage"]
@@ -159,12 +160,19 @@ def _code(value: Any) -> str:
 def listed(check: Check) -> list[dict]:
     """The cases that a check names, or else its first edges, and those after them in which a word occurs for the first time."""
     known, varied = set[str](), list[dict]()
-    for case in check.edges:
+    for case in (edges := edges_of(check)):
         words = {*_words(case)}
         if len(varied) < FEWEST or words - known:
             varied.append(case)
             known |= words
-    return check.asked or varied[:MOST]
+    return [case for case in check.asked or () if case in edges] or varied[:MOST]
+
+
+def edges_of(check: Check) -> list[dict]:
+    """The edges of a check, of which torch may make some. Where it is not here, those that are recorded; raises NotRecorded if none
+    are."""
+    recorded = practice.source()
+    return recorded.edges(check) if recorded else check.edges
 
 
 def _words(value: Any) -> Iterator[str]:

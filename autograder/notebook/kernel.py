@@ -250,12 +250,17 @@ def ask(name: str, /, **case: Any) -> None:
     be written. Raises TypeError or ValueError for a case that the program cannot have, LookupError for a check that does not exist
     or compares nothing, and CheckFailed if torch cannot answer.
     """
-    from ..engine.asking import call_of_ask, complete, listed  # not in the sandbox
+    from ..engine.asking import call_of_ask, complete, edges_of, listed  # not in the sandbox
+    from ..engine.source import NotRecorded
 
     check = find(name)
     if check.examine is not None or check.prediction:
         raise LookupError(phrase(f"{name} is about your own answer: torch's is not given"))
-    if check.edges and check.edges[0] and not case:
+    try:
+        edges = edges_of(check)
+    except NotRecorded as error:
+        raise _unanswered(name, str(error)) from None
+    if edges and edges[0] and not case:
         print("\n".join(call_of_ask(check, shown) for shown in listed(check)))
         return
     case = complete(check, case)
@@ -266,9 +271,13 @@ def ask(name: str, /, **case: Any) -> None:
     if not verdict.theirs:
         if sys.platform == "emscripten" and not verdict.message.endswith(NOT_THEIR_FAULT):
             raise CheckFailed(speak('in this page you can ask recorded cases: ask("{name}") lists some', name=name))
-        reason = speak(verdict.message.removesuffix(NOT_THEIR_FAULT))
-        raise CheckFailed(f"{name}: {speak('torch has no answer to this case: {reason}', reason=reason)}")
+        raise _unanswered(name, verdict.message.removesuffix(NOT_THEIR_FAULT))
     print(verdict.theirs)
+
+
+def _unanswered(name: str, message: str) -> CheckFailed:
+    reason = speak(message)
+    return CheckFailed(f"{name}: {speak('torch has no answer to this case: {reason}', reason=reason)}")
 
 
 NO_ANSWER = "\0"  # what no program gives: a verdict then has torch's answer

@@ -14,7 +14,7 @@ from sweep import sweep
 from autograder import cli
 from autograder.author import build
 from autograder.classroom.release import release
-from autograder.engine import practice, torch_source
+from autograder.engine import asking, practice, torch_source
 from autograder.engine.check import Check, find, function_of, is_on_torch, registry
 from autograder.engine.exercise import fill, unplug
 from autograder.engine.judge import Judge
@@ -58,6 +58,10 @@ def test_what_was_recorded_is_what_torch_answers_and_the_reference_passes(folder
         verdict = judge.verdict(check.name, over_the_wire)
         assert (verdict.outcome, verdict.cases) == (PASSED, len(judge.drawn(check)[0])), str(verdict)
         assert ("recorded from torch" in verdict.notes[-1]) != verdict.exact
+    monkeypatch.setattr(practice, "has_torch", lambda: False)
+    for check in checks:
+        edges = judge.source.edges(check)
+        assert all(asking.complete(check, case) in edges for case in asking.listed(check)), check.name
 
 
 def test_a_wrong_piece_gets_the_card_of_the_smallest_recorded_case(recorded, request):
