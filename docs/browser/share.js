@@ -68,11 +68,11 @@ const share = (() => {
     };
     const text = () => {
       const where = `${address}#${cell.exercise.block.id}`;
-      const head = words("Lab {0}, exercise {1}", number, "`" + cell.of + "`"); // Babel reads no template within a template
+      const head = words("Lab {0}, exercise {1}", number, "`" + cell.heading + "`"); // Babel reads no template within a template
       const parts = [`${head}\n${where}`, fenced(cell.said ?? `✓ ${cell.check}`, "text"), fenced(withoutDocstring(cell.judged), "python")];
       return copy(parts.join("\n\n"), words("Copied."), place);
     };
-    const button = (label, click) => make("button", { text: label, type: "button", click, "aria-label": `${label}: ${cell.check}` });
+    const button = (label, click) => make("button", { text: label, type: "button", click, "aria-label": `${label}: ${cell.heading}` });
     const group = [button(words("Copy link"), link), button(asText, text), place];
     return make("div", { class: "buttons quiet sharing", role: "group", "aria-label": words("Show others") }, ...group);
   }

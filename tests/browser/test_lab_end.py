@@ -207,11 +207,11 @@ def test_a_verdict_is_copied_as_a_link_that_brings_the_answer_and_as_text(lab, b
     lab.context.grant_permissions(["clipboard-read", "clipboard-write"])
     answer(lab, STRIDES, WRONG)
     press(lab, STRIDES)
-    lab.get_by_role("button", name="Copy as text").click()
+    lab.get_by_role("button", name="Copy as text: contiguous_strides").click()
     lab.get_by_text("Copied.", exact=True).wait_for()
     text = lab.evaluate("navigator.clipboard.readText()")
     where = f"{below}{LAB}#exercise-{STRIDES}"
-    assert text.startswith(f"Lab 01a, exercise `{CHECK}`\n{where}\n\n```text\n✗ ")
+    assert text.startswith(f"Lab 01a, exercise `contiguous_strides`\n{where}\n\n```text\n✗ ")
     assert text.endswith(f"```python\n{WRONG}```")
     lab.get_by_role("button", name="Copy link").click()
     lab.get_by_text("The link has this answer in it").wait_for()

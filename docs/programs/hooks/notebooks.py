@@ -56,6 +56,7 @@ IN_THE_LAB = re.compile(
 )
 TOP = re.compile(r"<!-- top: Figure ([\w.]+) -->")  # where a reading shows a figure of a section below
 TITLE = re.compile(r"^# +(.+)$", re.MULTILINE)
+NOT_HERE = f"\\* {words('in an installed course only, not in the browser')}"  # what the mark of a lab says
 QUESTION = "**Question.**"  # a paragraph that asks for the output of the cells below it
 ANSWERED = "<!-- answered -->"  # where the text below a covered output no longer tells what the output shows
 OTHER = re.compile(
@@ -288,9 +289,9 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     `<!-- numbers -->` what there is of what. `<!-- lite -->` is a link to JupyterLite, if it is beside the site."""
     if "<!-- phases -->" in markdown:
         cards = "\n".join(_card(phase) for phase in config.extra["phases"])
-        legend = f"\\* {words('in an installed course only, not in the browser')}\n{{: .notes }}"
+        legend = f"{NOT_HERE}\n{{: .notes }}"  # above them, because on a phone the cards are long
         markdown = markdown.replace(
-            "<!-- phases -->", f'<div class="cards phases" markdown>\n{cards}\n</div>\n\n{legend}'
+            "<!-- phases -->", f'{legend}\n\n<div class="cards phases" markdown>\n{cards}\n</div>'
         )
     if "<!-- sentences -->" in markdown:
         why = translation.markdown(Path(config.docs_dir, "why.md").read_text(encoding="utf-8"), say("docs/why"))
@@ -316,7 +317,11 @@ def _card(phase: Phase) -> str:
 
 def _link(lab: Notebook) -> str:
     """A link to a lab, with a mark if its page cannot run it."""
-    return f"[{number_of(lab.path.stem)} {lab.subject}]({lab.page})" + r"\*" * bool(why_not(lab.path.stem))
+    return f"[{number_of(lab.path.stem)} {lab.subject}]({lab.page}){_mark(lab)}"
+
+
+def _mark(lab: Notebook) -> str:
+    return r"\*" * bool(why_not(lab.path.stem))
 
 
 def _sentence(said: tuple[str, str, str]) -> str:
@@ -398,9 +403,9 @@ def _ways(page: str, phase: Phase, needs: list[str], others: list[Phase]) -> str
     time = sum(reading_minutes(cell.source) for cell in phase.reading.read().cells if cell.cell_type == "markdown")
     said = [words("About {} minutes with the questions").format(divided.minutes(time))]
     said += [f"{words('builds on')} {', '.join(before)}"] if before else []
-    said += (
-        [f"{words('lab') if len(labs) == 1 else words('labs')} {', '.join(labs)}\N{NO-BREAK SPACE}→"] if labs else []
-    )
+    marked = ", ".join(link + _mark(lab) for link, lab in zip(labs, phase.labs))
+    said += [f"{words('lab') if len(labs) == 1 else words('labs')} {marked}\N{NO-BREAK SPACE}→"] if labs else []
+    said += [NOT_HERE] if any(map(_mark, phase.labs)) else []
     listed = page.rstrip().rpartition("\n\n")[2].startswith("- ")
     if labs and not listed and not phase.reading.parts:
         page = f"{page.rstrip().removesuffix('.')}: {', '.join(labs)}.\n"
