@@ -13,7 +13,7 @@ const base = new URL(page.base, document.baseURI);
 const LIMIT = { exercise: 60, check: 60, plain: 600, drawing: 600, torch: 600 }; // seconds, then a cell is stopped
 const LANGUAGE = document.documentElement.lang; // of a verdict that is kept
 const HINT = words("Tab indents. Press Escape, then Tab, to leave the editor. Shift+Enter runs or checks.");
-const LOST = words("This browser keeps nothing: download your answers before you leave.");
+const LOST = words("This browser cannot keep your answers: download them before you leave.");
 const TAKE_OUT = 'from autograder.engine import check, exercise\nexercise.unplug(check.function_of("{}"))'; // the cells of a reading run without pieces
 const MARKED = 'import json\nfrom autograder.notebook.first_answers import marked\nprint(json.dumps(marked("{}")))';
 const REMEMBER = "import json\nfrom autograder.notebook.first_answers import remember\nremember(json.loads({}))";
@@ -160,7 +160,7 @@ const python = {
         if ("limit" in data) (this.limit = data.limit || this.limit), this.waiting?.within(2 * data.limit); // Python ends a case by itself, unless it is in C code
         if (data.number === this.waiting?.number) {
           if (data.output) this.waiting.show(data.output);
-          if ("done" in data) this.waiting.finish(data.done);
+          if ("done" in data) this.waiting.finish(data.done, data.unreached && UNREACHED);
         }
       };
       const known = page.labs ?? (page.lab ? { [page.lab]: page } : {});
@@ -618,7 +618,7 @@ async function press(cell) {
   if (bar.loading.hidden) bar.say("");
   bar.busy(true);
   const name = pressed.textContent;
-  let begun = performance.now();
+  let begun = performance.now(), unsaid = "";
   const told = (seconds) => {
     if (!isCheck || !python.limit || seconds <= 2) return words("running, {} s", seconds);
     const { case: number, of } = python.case ?? {};
@@ -663,7 +663,7 @@ async function press(cell) {
       }
       if (!isLent(cell)) cell.kept.write();
       if (ok && page.next) carryOver(cell.check, text);
-      if (ok || !page.next) for (const each of cell.all) each.outputs.append(...onward(each));
+      if (ok || !page.next) for (const each of cell.all) if (each.said) each.outputs.append(...onward(each)); // and it was not stopped
       bar.announce(cell);
       dispatchEvent(new CustomEvent("rushlight:judged", { detail: cell }));
     }
@@ -673,10 +673,11 @@ async function press(cell) {
     if (page.notebook) remember();
     cell.outputs.scrollIntoView({ block: "nearest" });
   } catch {
-    // said already
+    if (isCheck) cell.judged = cell.subject; // there is no other verdict to press for
+    if (!page.next) unsaid = bar.said.textContent; // why there is no Python: the bar, which says it too, may be out of sight
   } finally {
     clearInterval(clock);
-    cell.wait("");
+    cell.wait(unsaid);
     pressed.textContent = name;
     running = false;
     const hadFocus = document.activeElement === bar.end;

@@ -5,7 +5,8 @@
 // answer is another person's, and `too` those that count again if the check that runs passes.
 // Cells with the same `apart` have names of their own.
 // Messages from it: {loading: what} before each part that is loaded, {fetched: bytes} so far, {ready}, {number, output} for each
-// output of a cell, {number, done: ok} at its end, and {failed: message} if the parts cannot be loaded.
+// output of a cell, {number, done: ok} at its end, with `unreached` if a package that it needs cannot be fetched, and {failed: message}
+// if the parts cannot be loaded.
 
 const HERE = new URL(".", self.location.href);
 const PYTHON = new URL("pyodide/", HERE);
@@ -96,9 +97,10 @@ function write(path, data) {
   python.FS.writeFile(`/${path}`, data, { canOwn: true });
 }
 
+// Returns whether a package is there. Pyodide only logs that it cannot be fetched.
 async function load(name) {
-  await python.loadPackage(name, { messageCallback: () => {} });
-  if (!python.loadedPackages[name]) throw new Error(`${name} cannot be fetched`); // Pyodide only logs it
+  await python.loadPackage(name, { messageCallback: () => {} }).catch(() => {});
+  return name in python.loadedPackages;
 }
 
 async function bytes(name) {
@@ -110,7 +112,7 @@ async function bytes(name) {
 async function run(cell) {
   if (!draws && DRAWS.test(cell.source)) {
     self.postMessage({ loading: "matplotlib" });
-    await load("matplotlib");
+    if (!(await load("matplotlib"))) return self.postMessage({ ready: true, number: cell.number, done: false, unreached: true });
     python.runPython("import matplotlib.font_manager"); // looks for fonts, and says so
     draws = true;
     self.postMessage({ ready: true });

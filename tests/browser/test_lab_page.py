@@ -146,7 +146,7 @@ def test_an_endless_loop_is_stopped_and_what_has_passed_is_plugged_in_again(lab)
     lab.locator(f'[data-cell="{OFFSET}"] + .buttons').get_by_text("Check", exact=True).click()
     lab.get_by_role("button", name="Stop").click()
     lab.wait_for_function(IDLE)
-    assert "with the pieces that have passed" in card(lab, OFFSET)
+    assert "with the pieces that have passed" in card(lab, OFFSET) and "Copy" not in card(lab, OFFSET)
     answer(lab, OFFSET, SHORT)
     press(lab, OFFSET)
     assert f"2 of {EXERCISES} exercises" in card(lab, OFFSET) and tally(lab) == of(4, ALL)
@@ -227,7 +227,7 @@ HAVE = """(names) => {
 
 FAILED = """([exercise, text]) => {
     const cell = cells.find(({ id }) => id === exercise);
-    kept.failed[cell.checked.check] = [text, "27 of 93 cases agree."];
+    kept.failed[cell.checked.check] = [text, "27 of 93 cases agree.", "en"];
     cell.change(text);
 }"""
 
@@ -239,6 +239,16 @@ def test_a_check_that_failed_says_so_in_a_line_on_a_later_visit(lab):
     assert card(lab, STRIDES) == "✗ 27 of 93 cases agree. Press Check for the whole verdict."
     lab.evaluate("([name, text]) => cells.find(({ id }) => id === name).change(text)", [STRIDES, RIGHT])
     assert card(lab, STRIDES).startswith("Press Check for the verdict on this code.")
+
+
+@pytest.mark.sweep
+def test_a_press_that_cannot_load_python_says_so_below_its_button(lab, problems):
+    lab.evaluate("([name, text]) => cells.find(({ id }) => id === name).change(text)", [STRIDES, RIGHT])
+    lab.context.set_offline(True)
+    press(lab, STRIDES)
+    lab.context.set_offline(False)
+    assert "the site cannot be reached" in card(lab, STRIDES) and "Copy" not in card(lab, STRIDES)
+    problems.clear()  # what it asked for in vain
 
 
 @pytest.mark.sweep
