@@ -19,7 +19,9 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import threading
 from collections.abc import Callable, Collection, Iterable, Iterator
+from contextvars import copy_context
 from dataclasses import replace
 from functools import partial
 from typing import IO, Any
@@ -64,14 +66,23 @@ if not is_grading() and devices.hide_from_kernel():
         )
     )
 
+A_MOMENT = 1.0  # seconds after which a check says that it runs
 TRACEBACK = 60  # characters of a line: JupyterLab breaks a longer one inside a word where its window is narrow
 
 
 class CheckFailed(Exception):
-    """Raised by `check` where the student's piece and torch do not agree, so that nbgrader sees a failed cell."""
+    """Raised by `check` where the student's piece and torch do not agree, so that nbgrader sees a failed cell.
+
+    Its message is the verdict in a line. A notebook, in which a card `is_above`, does not repeat it.
+    """
+
+    def __init__(self, message: str, is_above: bool = False):
+        super().__init__(message)
+        self.is_above = is_above
 
     def _render_traceback_(self) -> list[str]:
-        line = f"{type(self).__name__}: {self}"  # IPython shows it and no traceback
+        said = speak("see above") if self.is_above else self
+        line = f"{type(self).__name__}: {said}"  # IPython shows it and no traceback
         return ["\n".join(textwrap.wrap(line, TRACEBACK, break_long_words=False, break_on_hyphens=False))]
 
 
@@ -217,18 +228,11 @@ def check(name: str, case: dict | None = None) -> None:
         return
     if reason := _why_not_run(name):
         _display(verdict := Verdict(name, NOT_RUN, message=reason))
-        raise CheckFailed(verdict.line())
+        raise CheckFailed(verdict.line(), is_above=True)
     reason = _not_yet(name) if is_milestone(name) and case is None else ""
-    if not reason:
-        _begin_to_display(name)
     _printed.clear()
     _stopped_in.clear()
-    verdict = Verdict(name, NOT_ATTEMPTED, message=reason) if reason else _decide(name, case)
-    if verdict.outcome == TIMED_OUT:
-        verdict.frames = clean_frames({"frames": _stopped_in})
-    is_alone = verdict.was_examined and not is_milestone(name)  # it depends on no other piece
-    if case is None and not is_alone and verdict.outcome not in (PASSED, NOT_ATTEMPTED, GRADER_ERROR, NEEDS_TORCH):
-        verdict = _retry_on_reference(verdict)
+    verdict = Verdict(name, NOT_ATTEMPTED, message=reason) if reason else _verdict_on(name, case)
     if is_milestone(name):
         verdict.pieces = _pieces(name)
     elif verdict.outcome == DISAGREED and _has_no_result(function_of(exercise_of(name)), verdict.frames):
@@ -239,7 +243,19 @@ def check(name: str, case: dict | None = None) -> None:
     if not case:
         _display_end(name)
     if not verdict.passed:
-        raise CheckFailed(verdict.line())
+        raise CheckFailed(verdict.line(), is_above=True)
+
+
+def _verdict_on(name: str, case: dict | None) -> Verdict:
+    """The verdict on the student's piece, after its second chance. As long as it takes, a notebook says that it runs."""
+    with _saying_that_it_runs(name):
+        verdict = _decide(name, case)
+        if verdict.outcome == TIMED_OUT:
+            verdict.frames = clean_frames({"frames": _stopped_in})
+        is_alone = verdict.was_examined and not is_milestone(name)  # it depends on no other piece
+        if case is None and not is_alone and verdict.outcome not in (PASSED, NOT_ATTEMPTED, GRADER_ERROR, NEEDS_TORCH):
+            verdict = _retry_on_reference(verdict)
+        return verdict
 
 
 def ask(name: str, /, **case: Any) -> None:
@@ -585,20 +601,42 @@ def _key(case: dict) -> str:
     return json.dumps(case, sort_keys=True, default=repr)
 
 
-def _begin_to_display(name: str) -> None:
-    """Say in the place of the verdict of a notebook that it takes long and when it ends: the first of a kernel starts torch."""
+@contextlib.contextmanager
+def _saying_that_it_runs(name: str) -> Iterator[None]:
+    """Within: say in the place of the verdict of a notebook that the check runs and when it ends, as soon as it has taken
+    `A_MOMENT`. The first check of a kernel, which starts torch, says it at once, as does one that always takes long."""
     from ..engine import limits  # not in the sandbox
 
     global _place
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    first = _helper is None and _shared is None
-    if hasattr(shell, "kernel") and (first or takes_long(name)):
-        from IPython.display import display
+    if not hasattr(shell, "kernel"):
+        yield
+        return
+    from IPython.display import display
 
-        limit = limits.seconds(limits.CHECK_SECONDS, takes_long(name))
-        said = speak("running: a case that computes longer than {seconds:.0f} s is stopped", seconds=limit)
-        said = f"{speak('starting torch: ten seconds, once in a kernel')}; {said}" if first else said
+    first = _helper is None and _shared is None
+    limit = limits.seconds(limits.CHECK_SECONDS, takes_long(name))
+    said = speak("running: a case that computes longer than {seconds:.0f} s is stopped", seconds=limit)
+    said = f"{speak('starting torch: ten seconds, once in a kernel')}; {said}" if first else said
+
+    def say() -> None:
+        global _place
         _place = display({"text/plain": said}, raw=True, display_id=True)
+
+    wait = 0.0 if first or takes_long(name) else A_MOMENT
+    timer = threading.Timer(wait, copy_context().run, [say])  # as from this cell
+    timer.daemon = True
+    timer.start()
+    has_ended = False
+    try:
+        yield
+        has_ended = True
+    finally:
+        timer.cancel()
+        timer.join()
+        if _place and not has_ended:  # interrupted: there is no verdict to take its place
+            _place.update({"text/plain": ""}, raw=True)
+            _place = None
 
 
 _place: Any = None  # of the verdict, if something stands there

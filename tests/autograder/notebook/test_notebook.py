@@ -75,8 +75,7 @@ def test_a_wrong_answer_shows_the_smallest_case_and_a_right_one_passes(outputs):
     for part in ("cases agree with torch", "yours", "torch&#x27;s", "hint", "replay"):
         assert part in shown[0].data["text/html"]
     assert "differs" in shown[0].data["text/plain"]
-    assert shown[1].ename == "CheckFailed" and len(shown[1].traceback) == 1
-    assert max(map(len, shown[1].traceback[0].splitlines())) <= 60  # JupyterLab breaks a longer line inside a word
+    assert shown[1].ename == "CheckFailed" and shown[1].traceback == ["CheckFailed: see above"]
     for passed in (replayed, fixed):
         assert [output.output_type for output in passed] == ["display_data"]
         assert passed[0].data["text/plain"].startswith("✓")
@@ -261,20 +260,25 @@ def test_a_name_that_is_no_check_is_refused_with_the_names_that_are(outputs):
 
 
 @pytest.mark.sweep
-def test_after_an_interrupt_the_next_check_works(outputs):
+def test_after_an_interrupt_nothing_says_that_a_check_runs_and_the_next_one_works(outputs):
     interrupted, shown = outputs(
         """
+import time
+from autograder.notebook import kernel
+
 @exercise(rl.strided)
 def contiguous_strides(sizes):
+    while not kernel._place:  # it says that it runs
+        time.sleep(0.1)
     raise KeyboardInterrupt
 
 check("aten.strided.contiguous_strides")
 """,
         WRONG + '\ncheck("aten.strided.contiguous_strides")',
     )
-    assert (
-        interrupted[-1].evalue == "aten.strided.contiguous_strides: interrupted" and len(interrupted[-1].traceback) == 1
-    )
+    said, error = interrupted
+    assert said.data["text/plain"] == ""
+    assert error.evalue == "aten.strided.contiguous_strides: interrupted" and error.evalue in error.traceback[0]
     assert "cases agree with torch" in shown[0].data["text/plain"]
 
 
