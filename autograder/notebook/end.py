@@ -19,6 +19,7 @@ from . import pieces
 
 COUNTERPART = re.compile(r"^ *Source:\s+`([^`]+)`(?:,\s+`([^`]+)`)?", re.MULTILINE)  # in a docstring
 CORE, ALL = "the core", "all"
+READING = "reading.ipynb"
 
 _shown: dict[str, str] = {}  # by lab, what of it was done after its last check
 
@@ -92,15 +93,18 @@ def _short(exercise: str) -> str:
 
 
 def _next(lab: Lab) -> list[str]:
-    """The reading and the lab that come next, each as a link from a notebook in its folder."""
+    """The reading and the lab that come next, each as a link from a notebook in its folder.
+
+    A student who reads the labs in another language has the reading of each beside it (`translation.copy_lab`).
+    """
     labs = Course().released_labs()
     if lab not in labs[:-1]:
         return []
     following = labs[labs.index(lab) + 1]
-    lines = []
-    if following.phase != lab.phase:
-        phase = next(name for name in phases() if name[:2] == following.phase)
-        reading = ROOT / READINGS.name / phase / "reading.ipynb"
+    lines, is_beside = [], lab.work_path.with_name(READING).exists()
+    phase = next(name for name in phases() if name[:2] == following.phase)
+    reading = following.work_path.with_name(READING) if is_beside else ROOT / READINGS.name / phase / READING
+    if following.phase != lab.phase and reading.exists():
         text = speak("the reading of phase {phase}", phase=following.phase)
         lines.append(speak("Next: {what}", what=_link(os.path.relpath(reading, lab.work_path.parent), text)))
     heading = "".join(following.released["cells"][0]["source"]).partition("\n")[0].removeprefix("# ")
@@ -112,6 +116,8 @@ def _next(lab: Lab) -> list[str]:
         f"rushlight lab {following.number}{'' if language() == ENGLISH else f' --lang {language()}'} --no-open"
     )
     said = speak("{command} in a terminal (menu File, New) copies it to work/.", command=command)
+    if is_beside:
+        said = speak("{command} in a terminal (menu File, New) copies it and its reading to work/.", command=command)
     return [*lines, f"{speak('Next: {what}', what=f'<b>{html.escape(title)}</b>')}: {said}"]
 
 

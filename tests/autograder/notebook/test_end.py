@@ -51,8 +51,20 @@ def test_the_next_lab_is_a_link_where_it_is_begun_and_a_command_where_it_is_not(
     end._shown.clear()
     said = end.end_of(LAB, ALL, [])["text/html"]
     assert 'href="../01b_reshape/01b_reshape.ipynb"' in said and command not in said
-    last_of_phase = Lab("01b_reshape")
-    assert "the reading of phase 02" in end.end_of(last_of_phase, [*last_of_phase.points], [])["text/plain"]
+    last_of_phase, reading = Lab("01b_reshape"), "02_dispatcher/reading.ipynb"
+    assert reading in end.end_of(last_of_phase, [*last_of_phase.points], [])["text/html"]
+
+
+def test_a_student_of_another_language_is_led_to_the_reading_beside_the_next_lab():
+    lab, following = Lab("01b_reshape"), Lab("02a_keys")
+    for folder in lab.work_path.parent, following.work_path.parent:
+        folder.mkdir()
+    lab.work_path.with_name("reading.ipynb").touch()
+    assert 'reading.ipynb"' not in (said := end.end_of(lab, [*lab.points], [])["text/html"])
+    assert "copies it and its reading" in said
+    following.work_path.with_name("reading.ipynb").touch()
+    end._shown.clear()
+    assert 'href="../02a_keys/reading.ipynb"' in end.end_of(lab, [*lab.points], [])["text/html"]
 
 
 def test_the_check_that_is_the_last_one_shows_the_end(monkeypatch):
