@@ -70,17 +70,17 @@ def lab(lab: str | None, more: tuple[str, ...], no_open: bool, way: str | None, 
     if lab and way:
         raise click.UsageError(_ONE_OF_BOTH)
     need_language(language)
+    click.get_current_context().with_resource(speaking(language))
     wanted = _next_of(way, no_sandbox) if way else Course().find_released(lab or _usual_lab())
     copy = wanted.work_path
     if copy.exists():
         said = speak("your copy is {path}", path=short(copy))
         if language and language != (_spoken_in(copy) or ENGLISH):
-            with speaking(language):
-                said = speak(
-                    "your copy {path} is in another language, and stays as it is."
-                    " To begin again in this one, rename {folder} first",
-                    path=short(copy), folder=short(copy.parent),
-                )  # fmt: skip
+            said = speak(
+                "your copy {path} is in another language, and stays as it is."
+                " To begin again in this one, rename {folder} first",
+                path=short(copy), folder=short(copy.parent),
+            )  # fmt: skip
     else:
         if language not in ("", ENGLISH):
             from ..translation import copy_lab
@@ -91,9 +91,8 @@ def lab(lab: str | None, more: tuple[str, ...], no_open: bool, way: str | None, 
         _name_kernel(copy)
         if FOR_ASSISTANTS.exists():  # a class repository has it at its top
             _copy_missing(FOR_ASSISTANTS, copy.parents[1] / "AGENTS.md")
-        with speaking(language):
-            path = short(copy)
-            said = speak("copied the lab to {path}; it is yours, and nothing here will overwrite it", path=path)
+        path = short(copy)
+        said = speak("copied the lab to {path}; it is yours, and nothing here will overwrite it", path=path)
     if COURSE != ROOT:  # an installed wheel: the links of the notebook lead to the reading, whose links lead to others
         shutil.copytree(READINGS, ROOT / "phases", dirs_exist_ok=True, copy_function=_copy_missing)
     if line := _other_build():
@@ -110,10 +109,13 @@ def lab(lab: str | None, more: tuple[str, ...], no_open: bool, way: str | None, 
             options = " ".join(more)
             out.print(speak("{options}: no effect on a JupyterLab that runs already", options=options), markup=False)
         return 0
-    if hasattr(os, "geteuid") and os.geteuid() == 0 and "--allow-root" not in more:
+    code = _open(page, said, more)
+    if (
+        code and hasattr(os, "geteuid") and os.geteuid() == 0 and "--allow-root" not in more
+    ):  # below JupyterLab's own line
         command = f"`.venv/bin/rushlight lab {wanted.number} -- --allow-root`"
         out.print(speak("root must allow JupyterLab to start: {command}", command=command))
-    return _open(page, said, more)
+    return code
 
 
 def _copy_missing(source: str | Path, target: str | Path) -> None:

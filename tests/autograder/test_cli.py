@@ -198,18 +198,18 @@ def test_an_interrupt_while_jupyterlab_starts_ends_it(monkeypatch, root):
 def test_a_lab_opens_in_the_jupyterlab_that_runs_in_this_folder_already(monkeypatch, root, tmp_path, capsys):
     monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(tmp_path))
     monkeypatch.setattr(course, "WORK", root / "labs")
-    monkeypatch.setattr(students, "_open", lambda *_: 3)
+    monkeypatch.setattr(students, "_open", lambda *_: print("JupyterLab's own") or 3)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
     with socket.create_server(("localhost", 0)) as other:
         port = other.getsockname()[1]
         server = {"url": f"http://localhost:{port}/", "hostname": "localhost", "port": port, "token": "t"}
         server |= {"pid": os.getpid(), "root_dir": str(root)}
         (tmp_path / "jpserver-1.json").write_text(json.dumps(server))
-        assert app.main(["lab", "01b", "--", "--allow-root"], standalone_mode=False) == 0
+        assert app.main(["lab", "01b", "--lang", "es"], standalone_mode=False) == 0
     address = f"http://localhost:{port}/lab/tree/labs/01b_reshape/01b_reshape.ipynb?token=t"
-    assert f"JupyterLab runs already, at {address}" in capsys.readouterr().out
-    assert (
-        app.main(["lab", "01b", "--", "--allow-root"], standalone_mode=False) == 3
-    )  # its process has another port now
+    assert f"JupyterLab ya está en marcha, en {address}" in capsys.readouterr().out
+    assert app.main(["lab", "01b"], standalone_mode=False) == 3  # its process has another port now
+    assert capsys.readouterr().out.startswith("JupyterLab's own\nroot must allow JupyterLab to start: `")
 
 
 def test_without_a_lab_all_that_were_handed_in_are_graded(monkeypatch, tmp_path):
