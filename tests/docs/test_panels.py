@@ -31,6 +31,16 @@ def chart() -> str:
     return figure._repr_svg_()
 
 
+def areas() -> str:
+    """Two areas, from 0 to 10 and from 0 to 4, and a bar as wide as the second."""
+    figure, [[axes]] = paper.charts(8, 3)
+    for end, height in (10, 1), (4, 2):
+        axes.fill_between([0, end], 0, height, color="0.8")
+    paper.bar(axes, (0, 3, 4, 0.8), "0.8")
+    axes.set(xlim=(0, 10), ylim=(0, 4))
+    return figure._repr_svg_()
+
+
 def tree() -> str:
     """A node that reads six others, which are in one row."""
     leaves = [rl.ones(2, requires_grad=True) for _ in range(6)]
@@ -72,6 +82,43 @@ def test_a_chart_shrinks_evenly():
     assert len({*lefts}) == 1 and [right - lefts[0] for right in rights] == pytest.approx(
         [(rights[0] - lefts[0]) * times for times in (1, 2, 3)], abs=0.1
     )
+
+
+def test_an_area_ends_where_a_bar_of_its_width_does():
+    paths = re.findall(r'<path (?:class="c2" )?d="([^"]*z)"', panels.of_phone(areas()))[2:]  # after two grounds
+    rights = [max(map(float, re.findall(r"[\d.]+", path)[::2])) for path in paths]
+    assert rights[0] > 2 * rights[1] and rights[1] == pytest.approx(rights[2], abs=0.1)
+
+
+def test_a_panel_beside_a_higher_one_ends_where_its_own_drawing_does():
+    def high(*titles: str) -> float:
+        x = rl.ones(2, requires_grad=True)
+        sums = {"low": x.sum(), "high": (x * 2).exp().sin().exp().sum()}
+        drawing = graphs([(title, sums[title], {"x": x}) for title in titles])._repr_svg_()
+        return float(re.search(r'viewBox="0 0 \S+ ([\d.]+)"', panels.of_phone(drawing))[1])
+
+    assert high("low", "low", "high") < high("high", "high", "high") - 100
+
+
+def test_the_ground_of_a_text_on_hatching_is_as_high_as_its_lines():
+    figure, axes = paper.sheet(20, 4)
+    paper.cell(axes, 1, 1, 18, 2, None, "words " * 12, bbox=paper.PLATE | {"pad": 1})
+    narrow = panels.of_phone(figure._repr_svg_())
+    _, path = re.findall(r'd="(M[^"]*z)" class="c0"', narrow)  # the first is the ground of the drawing
+    lines, ys = narrow.count("<tspan"), [*map(float, re.findall(r"[\d.]+", path))][1::2]
+    assert lines > 1 and max(ys) - min(ys) > 8 * lines
+
+
+def test_a_name_stays_beside_its_marker():
+    figure, [[axes]] = paper.charts(9, 3)
+    axes.plot([5], [1], "o", markersize=7)
+    axes.annotate("a name of it", (5, 1), xytext=(9, 0), textcoords="offset points", va="center", size=10)
+    axes.set(xlim=(0, 10))
+    narrow = panels.of_phone(figure._repr_svg_())
+    marker, name = re.search(
+        r'use [^>]*x="(\S+)" [^>]*fill:.*translate\((\S+) [^>]*>a name', narrow, re.DOTALL
+    ).groups()
+    assert float(name) - float(marker) == pytest.approx(9, abs=0.1)
 
 
 def test_the_lines_of_a_box_of_the_map_stay_together_when_a_box_beside_it_has_more():

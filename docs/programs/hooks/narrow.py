@@ -32,7 +32,7 @@ SMALLEST, LARGEST = 7.5, 8.5  # sizes of texts
 INSIDE = 3.5, 1.5  # between a text and the side of its box, and at the least
 LABEL = 9.5  # the size of the largest text of a drawing in pixels, which has short texts
 CAPS = 1, 0.8, 0.6, 0.5, 0.4, 0.3, 0.22, 0.18, 0.15, 0.12  # of the width, for a line of text
-BREAK = re.compile(r"(?<=[ ,(_.:<])(?=[^ ,(_.:<])|(?<=[a-z])(?=[A-Z])")  # where a line may end
+BREAK = re.compile(r"(?<=[ ,(_.:<])(?=[^ ,(_.:<])|(?<=[a-z]-)(?=[a-z])|(?<=[a-z])(?=[A-Z])")  # where a line may end
 NUMBER, COMMAND = re.compile(r"-?[\d.]+"), re.compile(r"([MLCQz])([^MLCQz]*)")
 ROTATE, PLACE = re.compile(r"rotate\((-?[\d.]+)"), re.compile(r"translate\((-?[\d.]+) (-?[\d.]+)\)")
 SHARE = {"start": 0.0, "middle": 0.5, "end": 1.0}  # of a text, on the left of its anchor
@@ -44,7 +44,9 @@ NAMES = (
     "fill",
     "stroke",
 )  # of attributes that are a style, too
-SVG = "{http://www.w3.org/2000/svg}"
+SVG, HREF = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}href"
+BELOW = 14  # a panel, before the next one
+MARKER = 15  # the width of the largest marker
 
 ElementTree.register_namespace("", SVG[1:-1])
 ElementTree.register_namespace("xlink", "http://www.w3.org/1999/xlink")
@@ -69,6 +71,7 @@ class Shape:
     boxy: bool = False  # its corners may be round
     arrow: bool = False  # the head of one, which keeps its size
     held: Text | None = None  # by this text of a legend or of a hatched bar
+    plate: bool = False  # the ground of that text on hatching
 
     @property
     def wide(self) -> float:
@@ -163,6 +166,7 @@ def narrow(drawing: str, windows: Sequence[Window] = (), letter: int = LETTER) -
     if in_pixels:
         shrink(root)
     width, height = map(float, root.get("viewBox").split()[2:])
+    unfold(root)
     shapes, texts = read(root)
     if in_pixels:
         natural, ground = letter / LABEL, None
@@ -180,6 +184,8 @@ def narrow(drawing: str, windows: Sequence[Window] = (), letter: int = LETTER) -
         across, total = fit(*inside, left, right, room)
         flow(inside[0], inside[1], room)
         stagger(inside[1], inside[2], across)
+        if windows:  # a panel beside a higher one ends where its own drawing does
+            bottom = min(bottom, max([shape.bottom for shape in inside[0]] + [text.y for text in inside[1]]) + BELOW)
         down, end = lower(inside[0], inside[1], top, bottom, foot)
         write(*inside, across, down, total)
         foot, widest = end, max(widest, total)
@@ -203,6 +209,30 @@ def shrink(root: Element) -> None:
             if name in element.attrib:
                 text = NUMBER.sub(lambda number: f"{float(number[0]) * part:.2f}", element.get(name))
                 element.set(name, text)
+
+
+def unfold(root: Element) -> None:
+    """Let an area of a chart be a path in its place. matplotlib defines its outline and uses it, as it does with markers."""
+    outlines = {path.get("id"): path for defined in root.iter(f"{SVG}defs") for path in defined.iter(f"{SVG}path")}
+    for use in root.iter(f"{SVG}use"):
+        outline = outlines[use.get(HREF)[1:]].get("d")
+        xs = [*map(float, NUMBER.findall(outline))][::2]
+        if max(xs) - min(xs) > MARKER:
+            dx, dy = float(use.attrib.pop("x")), float(use.attrib.pop("y"))
+            use.tag = f"{SVG}path"
+            use.set("d", shifted(outline, lambda x, y, dx=dx, dy=dy: (x + dx, y + dy)))
+            del use.attrib[HREF]
+
+
+def shifted(outline: str, move: Callable[[float, float], tuple[float, float]]) -> str:
+    """Return the outline of a path with each of its points moved."""
+
+    def command(match: re.Match) -> str:
+        numbers = [*map(float, NUMBER.findall(match[2]))]
+        points = (move(x, y) for x, y in zip(numbers[::2], numbers[1::2], strict=True))
+        return match[1] + " ".join(f"{x:.2f} {y:.2f}" for x, y in points)
+
+    return COMMAND.sub(command, outline)
 
 
 def is_chart(shape: Shape, ground: Shape) -> bool:
@@ -264,7 +294,7 @@ def _shape(tag: str, element: Element, style: str) -> Shape | None:
         left, top, right, bottom = min(xs), min(ys), max(xs), max(ys)
         closed = "z" in element.get("d") and element.get("d").count("M") == 1
         boxy = closed and all(min(x - left, right - x) < 5 for x in xs)
-        arrow = closed and len(xs) == 4 and right - left < 10 and bottom - top < 10
+        arrow = closed and len(xs) == 4 and len({*xs}) > 2 and right - left < 10 and bottom - top < 10
         return Shape(element, left, top, right, bottom, *look, closed, boxy, arrow)
     if tag in ("rect", "image"):
         left, top, wide, high = (float(element.get(name)) for name in ("x", "y", "width", "height"))
@@ -324,7 +354,7 @@ def fit(
         text.soft = any(chart.top - 2 <= text.y <= chart.bottom or is_mark(text, chart, texts) for chart in inside)
         boxes = [shape for shape in shapes if shape.around(text) and not shape.arrow and shape not in charts]
         for ground in (grounds := [box for box in boxes if (text.soft or len(boxes) > 1) and box.hugs(text)]):
-            ground.held = text
+            ground.held, ground.plate = text, True
         boxes = [box for box in boxes if box not in grounds]
         text.box = min(boxes, key=lambda box: box.wide * (box.bottom - box.top), default=None)
     hold(shapes, texts)
@@ -620,6 +650,7 @@ def write(shapes, texts, charts, across: Map, down: Map, total: float) -> None:
         place(text, texts, charts, across, total)
     thin_out(texts, charts)
     stop(shapes, texts, across)
+    keep_off(shapes, texts, across, total)
     spread(texts)
     for text in texts:
         move_text(text, across, down)
@@ -660,19 +691,21 @@ def move_shape(shape: Shape, across: Map, down: Map) -> None:
     if held and not held.said:
         element.attrib.pop("d", None)
         return
+    if held and shape.plate:
+        left, right = held.reach
+        y = baseline(held, down)
+        top, foot = y - 0.95 * held.size, y + (1.2 * max(len(held.lines) - 1, 0) + 0.35) * held.size
+        left, right = held.to - left - 1, held.to + right + 1
+        element.set("d", f"M{left:.2f} {foot:.2f}L{right:.2f} {foot:.2f}L{right:.2f} {top:.2f}L{left:.2f} {top:.2f}z")
+        return
     rigid = (shape.middle[0], across(shape.middle[0]), shape.bottom, down(shape.bottom)) if shape.arrow else None
     rigid = (held.x, held.to, held.y, down(held.y) + held.moved) if held else rigid
 
     def move(x: float, y: float) -> tuple[float, float]:
         return (rigid[1] + x - rigid[0], rigid[3] + y - rigid[2]) if rigid else (across(x), down(y))
 
-    def command(match: re.Match) -> str:
-        numbers = [*map(float, NUMBER.findall(match[2]))]
-        points = (move(x, y) for x, y in zip(numbers[::2], numbers[1::2], strict=True))
-        return match[1] + " ".join(f"{x:.2f} {y:.2f}" for x, y in points)
-
     if tag == "path":
-        element.set("d", COMMAND.sub(command, element.get("d")))
+        element.set("d", shifted(element.get("d"), move))
         return
     (left, top), (right, bottom) = move(shape.left, shape.top), move(shape.right, shape.bottom)
     element.set("x", f"{left:.2f}")
@@ -693,6 +726,19 @@ def thin_out(texts: Sequence[Text], charts: Sequence[Shape]) -> None:
             for text in row[1::2]:
                 text.said, text.lines = "", []
             row[:] = row[::2]
+
+
+def keep_off(shapes: Sequence[Shape], texts: Sequence[Text], across: Map, total: float) -> None:
+    """Let a text of a chart that is on the right of a marker stay as far from it."""
+    markers = [shape for shape in shapes if shape.element.tag == f"{SVG}use"]
+    for text in texts:
+        if text.soft and text.anchor == "start" and not (text.turned or text.box or text.handle):
+            near = [
+                shape.left for shape in markers
+                if 0 < text.x - shape.left < 14 and abs(shape.top - text.y + 0.35 * text.was) < 5
+            ]  # fmt: skip
+            if near:
+                text.to = min(across(max(near)) + text.x - max(near), total - text.width - 0.5)
 
 
 def stop(shapes: Sequence[Shape], texts: Sequence[Text], across: Map) -> None:
@@ -734,6 +780,11 @@ def spread(texts: Sequence[Text]) -> None:
             done.append(text)
 
 
+def baseline(text: Text, down: Map) -> float:
+    held = text.box.held if text.box and text.box.held else text
+    return down(held.y) + text.y - held.y + text.moved
+
+
 def move_text(text: Text, across: Map, down: Map) -> None:
     element, several = text.element, len(text.element) > 0
     if text.soft and text.box and text.said:
@@ -741,8 +792,7 @@ def move_text(text: Text, across: Map, down: Map) -> None:
     if not text.said:
         element.clear()
         return
-    held = text.box.held if text.box and text.box.held else text
-    y = down(held.y) + text.y - held.y + text.moved
+    y = baseline(text, down)
     turn = f" rotate({text.turned:g})" if text.turned else ""
     scale = f" scale({text.size / text.was:.3f})" if several and text.size != text.was else ""
     element.set("transform", f"translate({text.to:.2f} {y:.2f}){turn}{scale}")

@@ -1,9 +1,10 @@
 """Drawings that follow the colour scheme of the page.
 
 A drawing has colours for a white page. On the site each colour is `light-dark(...)`: in the dark, greys go from the page's ground
-to its ink, and other colours keep their hue. A browser takes the scheme of the page, in an `<img>` too. `map.svg` becomes a part
-of its page, once wide and once as narrow as a phone, and the boxes of its phases are links. A screenshot `NAME.webp` has a second
-file `NAME-dark.webp`, and a page shows the one of its scheme. `README.md` has a second drawing too:
+to its ink, and other colours keep their hue. A light fill may have dark text on it, and a dark fill light text, so no fill is
+in the middle. An image in a drawing is inverted. A browser takes the scheme of the page, in an `<img>` too. `map.svg` becomes a
+part of its page, once wide and once as narrow as a phone, and the boxes of its phases are links. A screenshot `NAME.webp` has a
+second file `NAME-dark.webp`, and a page shows the one of its scheme. `README.md` has a second drawing too:
 `python docs/programs/hooks/schemes.py` writes it.
 """
 
@@ -25,32 +26,49 @@ from docs.programs.hooks.narrow import narrow
 
 COLOR = re.compile(r"(?<![\w-])((?:fill|stroke|stop-color|--[\w-]+)(?:=\"|: ?))(#[0-9a-fA-F]{6}|#[0-9a-fA-F]{3})\b")
 GROUND, INK, DARKEST = (0x1E, 0x21, 0x29), (0xE6, 0xE9, 0xEE), 0.14  # in the dark, and the lightness of ink on paper
+UNDER, OVER = (
+    0.34,
+    0.54,
+)  # shares of ink in a fill in the dark: the most under light text, and the least under dark text
+DEEP = 0.29  # the lightness in the dark of a coloured fill under light text
 ROOT = '<svg style="color-scheme: light dark; fill: light-dark(#000000, #e6e9ee)" '  # of what names no colour, too
+IMAGES_TOO = (
+    "<style>@media (prefers-color-scheme: dark) {"
+    " image { filter: invert(0.88) hue-rotate(180deg); } }</style>"  # white becomes the ground
+)
 MAP = re.compile(r"!\[([^\]]*)\]\(images/map\.svg\)\{ \.map \}")
 SCREENSHOT = re.compile(r"!\[[^\]]*\]\(images/([\w-]+)\.webp\)(\{[^}]*\})?")
 BOX = re.compile(r'<rect data-phase="(\d\d)"( x="\S+" y="\S+" width="\S+" height="\S+" rx="\S+")')
 
 
-def dark(color: str) -> str:
+def dark(color: str, fill: bool = False) -> str:
     """The colour that a colour on paper has in the dark."""
     digits = color[1:] if len(color) == 7 else "".join(digit * 2 for digit in color[1:])
     red, green, blue = bytes.fromhex(digits)
     hue, lightness, saturation = colorsys.rgb_to_hls(red / 255, green / 255, blue / 255)
+    light = 0.3 * red + 0.59 * green + 0.11 * blue >= 0.5 * 255  # as `paper.ink_on` has it
     if max(red, green, blue) - min(red, green, blue) < (16 if lightness > 0.8 else 24):  # pale blue is no grey
-        share = min((1 - lightness) / (1 - DARKEST), 1)
+        share, half = min((1 - lightness) / (1 - DARKEST), 1), 0.5 / (1 - DARKEST)
+        if fill:
+            share = share * UNDER / half if light else OVER + (share - half) * (1 - OVER) / (1 - half)
         parts = [ground + (ink - ground) * share for ground, ink in zip(GROUND, INK, strict=True)]
     else:
         soft = 0.4 if lightness > 0.8 else 0.75
-        parts = [part * 255 for part in colorsys.hls_to_rgb(hue, 0.17 + (1 - lightness) * 0.75, saturation * soft)]
+        lightness = 0.17 + (1 - lightness) * 0.75
+        if fill and light and lightness > DEEP:
+            lightness, soft = DEEP, 1
+        parts = [part * 255 for part in colorsys.hls_to_rgb(hue, lightness, saturation * soft)]
     return "#" + bytes(map(round, parts)).hex()
 
 
 def in_the_dark(drawing: str) -> str:
-    return COLOR.sub(lambda match: match[1] + dark(match[2]), drawing)
+    return COLOR.sub(lambda match: match[1] + dark(match[2], match[1].startswith("fill")), drawing)
 
 
 def in_both(drawing: str) -> str:
-    return COLOR.sub(lambda match: f"{match[1]}light-dark({match[2]}, {dark(match[2])})", drawing)
+    return COLOR.sub(
+        lambda match: f"{match[1]}light-dark({match[2]}, {dark(match[2], match[1].startswith('fill'))})", drawing
+    )
 
 
 def on_files(files: Files, config: MkDocsConfig) -> None:
@@ -61,7 +79,10 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
             name = file.src_uri.removeprefix("figures/").removesuffix(".svg")
             drawing = scripts.drawing(file.content_string, name) if "/" not in name else labelled(file.content_string)
             new = drawing != file.content_string  # in the language of this build
-            files.append(File.generated(config, file.src_uri, content=in_both(drawing).replace("<svg ", ROOT, 1)))
+            drawing = in_both(drawing).replace("<svg ", ROOT, 1)
+            if "<image" in drawing:
+                drawing = drawing.replace("</svg>", IMAGES_TOO + "</svg>")
+            files.append(File.generated(config, file.src_uri, content=drawing))
             files.get_file_from_path(file.src_uri).labelled = new
 
 
