@@ -28,7 +28,7 @@
 
   function draw(state, data, set, narrow) {
     const { left, bank: width, lanes, top, told } = narrow ? NARROW : WIDE, { size, count, least } = measured(state, data);
-    const all = served(state, data), chosen = all[state.lane], high = Math.min(20, HIGH / count), across = (size / 4) * width;
+    const all = served(state, data), chosen = all[state.lane], high = Math.min(36, HIGH / count), across = (size / 4) * width;
     const step = (BANKS * width) / lanes, box = (lane) => [left + (lane % lanes) * step, told[1] + 8 + Math.floor(lane / lanes) * 28];
     const place = ({ bank, wavefront }) => [left + bank * width, top + wavefront * high], same = (one, other) => `${place(one)}` === `${place(other)}`;
     const below = box(31)[1] + 22; // the line of a lane above goes between the lanes below

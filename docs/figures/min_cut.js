@@ -70,12 +70,13 @@
     const grads = late.map((title, i) => moved(`${name} late ${i}`, LATE[0], lateY(i) - 14, {}, rect(0, 0, LATE[1], 28, "", { rx: 5 }), small("title", LATE[1] / 2, 18, "middle", title)));
 
     const most = Math.max(...program.cuts.map((each) => each.bytes)), wide = Math.min(46, 310 / program.cuts.length);
+    const lefter = (i) => i === Math.min(program.best, program.default); // the marks go apart
     const bars = program.cuts.map((each, i) => {
       const tall = (52 * each.bytes) / most, mark = i === program.best ? "min-cut" : i === program.default ? words("default") : "";
       return moved(`${name} bar ${i}`, i * wide, CHART, { onclick: () => set({ ...state, cut: i, pressed: null }) }, rect(0, 0, wide, 72, "", { opacity: 0 }),
         rect(2, 52 - tall, wide - 4, tall, i === at ? "one" : i === program.best ? "good" : "", { key: "bar" }),
         small("at", wide / 2, 68, `middle ${i === at ? "strong one" : "quiet"}`, i === at ? "▲" : ""),
-        small("mark", i === program.best ? 4 : wide - 4, 84, i === program.best ? "good strong" : "end", mark));
+        small("mark", lefter(i) ? wide - 4 : 4, 84, `${i === program.best ? "good strong" : ""} ${lefter(i) ? "end" : ""}`, mark));
     });
     const line = (place, texts, kind) => texts.map((text, i) => small(`line ${place} ${i}`, table[i], CHART + table[3] + 6 + place * 20, `${kind} ${i ? "end" : ""}`, text));
     const measured = (place, title, each, kind) => line(place, [title, grouped(each.bytes), grouped(each.weight)], kind);

@@ -10,7 +10,7 @@
     return { size, count, moved: count * SECTOR, used: size * new Set(LANES.map((lane) => element(state, lane))).size, least: data.sectors[state.dtype][1][0] };
   };
   const percent = (part, whole) => `${digits((100 * part) / whole)} %`;
-  const tall = () => NARROW.top + ROWS * PITCH + 80;
+  const tall = () => NARROW.top + ROWS * PITCH + 56;
 
   function draw(state, data, set, narrow) {
     const { left, byte, lanes, top, told } = narrow ? NARROW : WIDE, { size, count, moved: moves, used } = measured(state, data);
