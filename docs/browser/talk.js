@@ -183,10 +183,10 @@
   function fail(text, { word, nearest }) {
     const short = word.length > 20 ? `${word.slice(0, 20)}…` : word;
     if (QUESTION.test(text)) throw new Error(`${words("The model answers no questions.")} ${can()}`);
-    if (!word) throw new Error(words("The model finds no verb in this text."));
+    if (!word) throw new Error(`${words("The model finds no verb in this text.")} ${can()}`);
     if (BE.includes(word)) throw new Error(words("The verb of this text is “{}”. The model knows it only before another verb, such as “walking”.", word));
     const said = nearest ? words("The model does not know “{0}”; the nearest verb that it knows is “{1}”.", short, nearest) : words("The model does not know “{}”.", short);
-    throw new Error(LATIN.test(word) ? `${said} ${words("In the field Verb, any verb works.")}` : said);
+    throw new Error(`${said} ${can()}${LATIN.test(word) ? ` ${words("In the field Verb, any verb works.")}` : ""}`);
   }
 
   // Why the model continues a text that is no sentence that it knows.
@@ -203,6 +203,7 @@
       person.length && words("It reads “{0}” as “{1}”, which has the same forms.", ...person),
       assumed.length && words("Not in your text, and assumed: “{}”.", assumed.join(" ")),
       reduced && words("Of “{}”, it reads the verb alone.", reduced),
+      QUESTION.test(state.asked) && words("The model answers no questions."),
     ].filter(Boolean);
   }
 

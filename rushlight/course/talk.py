@@ -11,6 +11,7 @@ import inspect
 import re
 import sys
 import time
+import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, partial
@@ -217,7 +218,9 @@ def _line(function: FunctionType, number: int) -> dict[str, Any]:
 _ALSO = {"he": 2, "it": 2, "él": 2, "usted": 2, "nosotras": 3, "vosotras": 4, "ellos": 5, "ustedes": 5}
 _HELPERS = {"will": "future", "do": "present", "does": "present"} | dict.fromkeys(("did", "was", "were"), "past")
 _HELPERS |= dict.fromkeys(BE, "progressive")
-_FORMS_OF_BE = {*BE, "was", "were"}
+_BE_ES = "soy eres es somos sois son estoy estás está estamos estáis están"
+_FORMS_OF_BE = {*BE, "was", "were", *_BE_ES.split()}
+_AND = {"en": "and", "es": "y"}
 _NOT = {"en": "not", "es": "no"}
 _SHORT = {
     "won't": "will not",
@@ -227,10 +230,17 @@ _SHORT = {
     "'m": " am",
     "'re": " are",
     "'ve": " have",
+    "manana": "mañana",
 }
 _GOING = {"en": r"\b(?:am|is|s|are) (?:not )?going to (\w+)", "es": r"\bv(?:oy|as|a|amos|ais|an) a (\w+)"}
-_SMALL = "the of to in with on for about at from not yes do does el la los las lo de a al del en con no sí"
-_SMALL += " there allí him her it them"
+_SMALL = {  # of the corpus
+    "en": "the of to in with on for about at from not yes do does there him her it them",
+    "es": "el la los las lo de a al del en con no sí allí",
+}
+_COMMON = {  # of other texts, and no verbs
+    "en": "a an and or but my your his our their this that hello hi hey good morning thanks bye",
+    "es": "un una y o e u pero mi tu su me te se nos os le les qué que muy hola buenos buenas días gracias adiós",
+}
 _INFLECTED = {"en": r"(ed|ing|[^s]s)$", "es": r"([aei]r|[aeóé]|[aei]n|mos)$"}
 
 
@@ -255,9 +265,9 @@ class Reading(NamedTuple):
 def read(text: str) -> Reading:
     """Return a text as the beginning of a sentence that the model knows.
 
-    It is the text itself if all its words are of such sentences, but with a person that the model knows. Otherwise the verb, its
-    tense, its person and a "not" are looked for. A Spanish form says its person itself. A verb that the model has not read has to
-    be an infinitive, after who or `will`, or in Spanish with -ar, -er or -ir.
+    It is the text itself if all its words are of such sentences, but in small letters and with a person that the model knows.
+    Otherwise the verb, its tense, its person and a "not" are looked for. A Spanish form says its person itself. A verb that the
+    model has not read has to be an infinitive, after who or `will`, or in Spanish with -ar, -er or -ir.
 
     >>> read("She walked to the city")
     Reading(beginning='(walk) yesterday she', left_out=('to the city',), person=(), assumed=(), reduced='')
@@ -267,9 +277,9 @@ def read(text: str) -> Reading:
     words = _words(text)
     if re.fullmatch(r"\((\w+)\) (.+)", text):
         return Reading() if mixed(text) or _new(text) else _with_known_person(text, words)
-    for language in sorted(PRONOUNS, key=lambda code: -sum(word in _markers(code) for word in words)):
+    for language in sorted(PRONOUNS, key=lambda code: -_spoken(code, text)):
         if (found := _sentence(language, words)).beginning:
-            return found
+            return found._replace(left_out=_as_written(found.left_out, text), person=_as_written(found.person, text))
     return Reading()
 
 
@@ -317,15 +327,40 @@ def unknown(text: str) -> dict[str, str]:
     >>> unknown("I goed home")
     {'word': 'goed', 'nearest': 'go'}
     """
-    new, words = _new(text), [word for word in _words(text) if word not in _NOT.values()]
-    language = max(PRONOUNS, key=lambda code: sum(word in _markers(code) or word in _forms(code) for word in words))
+    common = {word for texts in _COMMON.values() for word in texts.split()}
+    new = [word for word in _new(text) if word not in common]
+    words = [word for word in _words(text) if word not in _NOT.values()]
+    most = max(_spoken(code, text) for code in PRONOUNS)
+    languages = [code for code in PRONOUNS if _spoken(code, text) == most]
     be = [word for word, after in pairwise([*words, ""]) if word in _FORMS_OF_BE and not after.endswith("ing")]
     verbal = [word for before, word in pairwise(words) if word in new and before in _subjects() - _FORMS_OF_BE]
-    inflected = [word for word in new if re.search(_INFLECTED[language], word)]
+    inflected = [word for word in new if any(re.search(_INFLECTED[code], word) for code in languages)]
     word = next(iter([*be, *verbal, *inflected, *new]), "")
-    nearest = difflib.get_close_matches(word, _forms(language), 1, cutoff=0.75)
-    made = _made_regular(language).get(word)
-    return {"word": word, "nearest": "" if word in _FORMS_OF_BE else made or next(iter(nearest), "")}
+    if word in _FORMS_OF_BE:
+        return {"word": word, "nearest": ""}
+    forms = sorted({form for code in languages for form in _forms(code)}, key=lambda form: (not form.isascii(), form))
+    plain = {_without_accents(form): form for form in forms}  # "caminó" and not "camino", which is known
+    [nearest] = difflib.get_close_matches(_without_accents(word), plain, 1, cutoff=0.75) or [""]
+    made = next((_made_regular(code)[word] for code in languages if word in _made_regular(code)), "")
+    return {"word": word, "nearest": made or plain.get(nearest, "")}
+
+
+def _spoken(language: str, text: str) -> int:
+    """How much of a text is of a language."""
+    known = _markers(language).union(_SMALL[language].split(), _COMMON[language].split())
+    letters = "[¿¡ñáéíóú]" if language == "es" else r"'"
+    return sum(word in known for word in _words(text)) + len(re.findall(letters, text.lower()))
+
+
+def _without_accents(text: str) -> str:
+    return "".join(letter for letter in unicodedata.normalize("NFD", text) if not unicodedata.combining(letter))
+
+
+def _as_written(parts: tuple[str, ...], text: str) -> tuple[str, ...]:
+    """These parts of a text, with its capital letters."""
+    words = [r"\b" + r"\W+".join(map(re.escape, part.split())) + r"\b" for part in parts]
+    found = [re.search(pattern, text, re.IGNORECASE) for pattern in words]
+    return tuple(match[0] if match else part for match, part in zip(found, parts))
 
 
 def _words(text: str) -> list[str]:
@@ -354,7 +389,9 @@ def _subjects() -> set[str]:
 
 
 def _with_known_person(text: str, words: list[str]) -> Reading:
-    """The text with a person of the corpus, such as "she" for "he". An "it" beside a person is an object, and stays."""
+    """The text in small letters, with a person of the corpus, such as "she" for "he". An "it" beside a person is an object, and
+    stays."""
+    text = re.sub(r"\bi\b", "I", " ".join(text.lower().split()))
     also = [word for word in words if word in _ALSO]
     if not also or any(word in _persons() for word in words):
         return Reading(text)
@@ -371,12 +408,19 @@ def _sentence(language: str, words: list[str]) -> Reading:
     person = min(
         named, key=lambda name: (name == "it", line.index(f" {name} "), -len(name)), default=""
     )  # "it" is an object beside another
+    together = re.search(rf" ({'|'.join(persons)}) {_AND[language]} ({'|'.join(persons)}) ", line)
+    if together:
+        person = together[0].strip()
+        several = {persons[name] % 3 for name in together.groups()}  # "you and I" are "we"
+        persons[person] = 3 + min(several)
     time = next((tense for tense, time in TIMES[language].items() if f" {time} " in line), "")
     helper = next((word for word in words if word in _HELPERS), "") if language == "en" else ""
     helped = _HELPERS.get(helper, "")
     forms = _forms(language)
     form = next((word for word in words if word in forms), "")
     verb, tense, spoken = forms.get(form, ("", "", ()))
+    if helped == "progressive" != tense:
+        helper = helped = ""  # "I think, therefore I am"
     going = re.search(_GOING[language], line)
     if going and forms.get(going[1], ("", "past"))[1] == "":  # an infinitive
         form, verb, tense, helper, helped = going[0], going[1], "future", "", ""
@@ -387,7 +431,8 @@ def _sentence(language: str, words: list[str]) -> Reading:
         return Reading()
     read = time or helped or tense or "present"
     who = persons.get(person, 2)
-    if language == "es" and spoken and who not in spoken and named not in (["yo"], ["tú"]):  # these are no objects
+    alone = named in (["yo"], ["tú"]) and " y " not in line  # these are no objects
+    if language == "es" and spoken and who not in spoken and not alone:
         who, person = spoken[0], ""
     negated = _NOT[language] in words
     parts = [form, person, TIMES[language][time] if time else "", helper if helped == read else "", _NOT[language]]
@@ -397,7 +442,7 @@ def _sentence(language: str, words: list[str]) -> Reading:
     return Reading(
         _beginning(language, verb, read, who, negated),
         _rest(words, parts),
-        (person, pronoun) if person in _ALSO else (),
+        (person, pronoun) if together and person or person in _ALSO else (),
         (*[TIMES[language][read]] * untold, *[pronoun] * implied),
         form if spoken and not (tense == read and who in spoken) else "",
     )
@@ -425,7 +470,7 @@ def _made_regular(language: str) -> dict[str, str]:
 def _is_infinitive(language: str, pair: tuple[str, str]) -> bool:
     """Whether the second of two words can be an infinitive that the model has not read."""
     before, word = pair
-    if word in _vocabulary():
+    if word in _vocabulary() or any(word in _forms(other) for other in PRONOUNS if other != language):
         return False
     if language == "en":
         return before in _subjects() - _FORMS_OF_BE and not re.search(_INFLECTED[language], word)
@@ -455,7 +500,7 @@ def _vocabulary() -> set[str]:
     nouns = [word for kind in ("people", "things") for row in WORDS[kind] for word in row[:4]]
     adjectives = [f"{stem}{end}" for _, stem in corpus.ADJECTIVES for end in ("o", "a", "os", "as")]
     names = [english for english, _ in corpus.ADJECTIVES]
-    return {*nouns, *adjectives, *names, *_SMALL.split(), *_markers("en"), *_markers("es")}
+    return {*nouns, *adjectives, *names, *" ".join(_SMALL.values()).split(), *_markers("en"), *_markers("es")}
 
 
 @cache

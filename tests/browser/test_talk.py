@@ -127,7 +127,7 @@ def test_a_text_is_completed_as_natively_on_a_piece_that_has_passed_and_stops(ta
     talk.fill("#talk-text", "The dog won't walk home")
     talk.get_by_role("button", name="Complete").click()
     status(talk, "“walk” is the right form.")
-    status(talk, "will not. Left out: “the dog, home”. Not in your text, and assumed: “she”.")
+    status(talk, "will not. Left out: “The dog, home”. Not in your text, and assumed: “she”.")
     talk.fill("#talk-text", "What is torch?")
     talk.get_by_role("button", name="One token").click()
     status(talk, "The model answers no questions. The model puts a verb into its form")
