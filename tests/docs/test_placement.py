@@ -15,6 +15,10 @@ def test_there_are_ten():
     assert len(PREDICTIONS) == 10 == PAGE.count("\n## ")
 
 
+def test_a_phone_shows_each_line_in_one():
+    assert not [line for program in PREDICTIONS for line in program.splitlines() if len(line) > 44]
+
+
 @pytest.fixture(scope="module")
 def printed():
     """What each program prints, run one after the other in one process of real torch."""
