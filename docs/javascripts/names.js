@@ -3,6 +3,7 @@
 {
   const form = document.querySelector("form.names"), field = form.querySelector("input"), said = form.querySelector("output");
   const all = JSON.parse(document.getElementById("names")?.textContent ?? "null"); // for each page, its names
+  let listed = []; // the names of all pages
   const wanted = () => field.value.replace(/\(.*/, "").trim().split(/\s+/).filter(Boolean); // of a call, what is called
   const count = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
 
@@ -76,6 +77,7 @@
       return { term, said: term.nextElementSibling, href: link.href, module, names, answers: heads?.split(",") ?? [] };
     });
     const whole = [...form.parentElement.children].slice([...form.parentElement.children].indexOf(form) + 1).filter((each) => each.matches("h2, dl"));
+    listed = modules.flatMap(({ names, href }) => names.map(({ own, id }) => ({ own, href: `${href}#${id}` })));
     const results = document.createElement("dl");
     form.after(results);
 
@@ -86,7 +88,9 @@
       const all = modules.flatMap(({ names }) => names), known = called ? all.filter(({ operator, own, name }) => operator && [own, name].includes(called)) : [];
       const named = known.length ? new Map(known.map((each) => [each, each.behind])) : narrowed(fitting(all, whole, last, before, owner, top), all, word);
       const others = top || known.length ? [] : all.filter((each) => !named.has(each) || named.get(each) > ANSWER);
-      return new Map([...named, ...others.filter(({ answers }) => answer(answers, whole)).map((each) => [each, ANSWER + each.behind / 10])]);
+      const itself = [...named].filter(([{ own }]) => bare(own) === bare(last)).map(([, value]) => value); // comes first
+      const after = Math.max(ANSWER, itself.length && Math.min(...itself));
+      return new Map([...named, ...others.filter(({ answers }) => answer(answers, whole)).map((each) => [each, after + each.behind / 10])]);
     }
 
     // What PyTorch calls a part that has another name here: a name of its source, or a file.
@@ -124,7 +128,7 @@
         const both = names.filter((name) => each.some((at) => at.has(name)) && each.every((at, i) => at.has(name) || before(name, i)));
         const fits = both.map((name) => [Math.max(...each.map((at) => at.get(name) ?? 4)), name]);
         fits.sort(([one], [other]) => one - other);
-        const itself = Math.max(...words.map(({ whole }) => (module.endsWith(`.${whole}`) ? 0 : Math.min(fit(module, whole), titled(row.said.textContent, whole), answer(answers, whole) ? 1.9 : Infinity)))) + (INNER.test(module) ? 1.5 : 0);
+        const itself = Math.max(...words.map(({ whole }) => (bare(module).endsWith(`.${bare(whole)}`) ? 0 : Math.min(fit(module, whole), titled(row.said.textContent, whole), answer(answers, whole) ? 1.9 : Infinity)))) + (INNER.test(module) ? 1.5 : 0);
         const kinds = [[-Infinity, 2], [2, 3], [3, Infinity]].map(([from, to]) => fits.filter(([value]) => from <= value && value < to)).filter((kind) => kind.length);
         return (kinds.length ? kinds : [[]]).map((fits, i) => ({ ...row, fits, best: Math.min(i ? Infinity : itself, ...fits.map(([least]) => least)) }));
       });
@@ -144,6 +148,15 @@
     };
   }
 
+  // The names that are nearest to what is typed, of which two letters at most are wrong.
+  const NEAREST = 3;
+  function nearest(typed) {
+    const given = bare(typed), most = Math.min(2, Math.floor(given.length / 4));
+    const close = listed.filter(({ own }) => Math.abs(bare(own).length - given.length) <= most).map((each) => ({ ...each, far: distance(given, bare(each.own)) }));
+    const least = Math.min(most, ...close.map(({ far }) => far));
+    return [...new Map(close.filter(({ far }) => far === least).map((each) => [each.own, each])).values()].slice(0, NEAREST);
+  }
+
   const narrow = all ? ofAll() : ofPage();
   const missed = () => (all ? `No name contains “${field.value}”.` : `No name on this page contains “${field.value}”. The overview finds the names of all pages.`);
   const show = () => {
@@ -158,7 +171,8 @@
       query.value = field.value;
       query.dispatchEvent(new InputEvent("input", { bubbles: true }));
     });
-    said.append(" ", search);
+    const links = nearest(typed(wanted().join("_")).last).map(({ own, href }) => Object.assign(document.createElement("a"), { href, innerHTML: `<code>${own}</code>` }));
+    said.append(...(links.length ? [" Perhaps ", ...links.flatMap((link, i) => (i ? [", ", link] : [link])), "?"] : []), " ", search);
   };
 
   // The address keeps what is typed, for the way back from a result.

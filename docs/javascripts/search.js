@@ -146,20 +146,6 @@
     return all.filter((location) => ((title) => given.every((word) => title.includes(word)))(split(plain(sections.get(location).title)))).slice(0, 8);
   }
 
-  // How many letters are too many, missing, wrong, or exchanged with their neighbours.
-  function distance(a, b) {
-    const rows = [[...Array(b.length + 1).keys()]];
-    for (let i = 1; i <= a.length; i++) {
-      rows.push([i]);
-      for (let j = 1; j <= b.length; j++) {
-        const same = a[i - 1] === b[j - 1] ? 0 : 1;
-        rows[i][j] = Math.min(rows[i - 1][j] + 1, rows[i][j - 1] + 1, rows[i - 1][j - 1] + same);
-        if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) rows[i][j] = Math.min(rows[i][j], rows[i - 2][j - 2] + 1);
-      }
-    }
-    return rows[a.length][b.length];
-  }
-
   // For a word that no page has, the nearest one, and of several the one that most sections have.
   const nearest = (word) => {
     const most = word.length < 4 ? 0 : word.length < 8 ? 1 : 2;

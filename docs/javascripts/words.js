@@ -15,3 +15,17 @@ const grouped = (value) => value.toLocaleString("en").replaceAll(",", english ? 
 
 // A number with so many digits after its point, which is a comma on a page in another language.
 const fixed = (value, digits) => value.toFixed(digits).replace(".", english ? "." : ",");
+
+// How many letters of a word are too many, missing, wrong, or exchanged with their neighbours.
+function distance(a, b) {
+  const rows = [[...Array(b.length + 1).keys()]];
+  for (let i = 1; i <= a.length; i++) {
+    rows.push([i]);
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1] ? 0 : 1;
+      rows[i][j] = Math.min(rows[i - 1][j] + 1, rows[i][j - 1] + 1, rows[i - 1][j - 1] + same);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) rows[i][j] = Math.min(rows[i][j], rows[i - 2][j - 2] + 1);
+    }
+  }
+  return rows[a.length][b.length];
+}

@@ -602,6 +602,8 @@ def test_the_overview_of_the_api_finds_the_names_of_all_pages_and_enter_leads_to
     field.fill("contiguous_strides")
     assert page.locator("form.names output").inner_text() == "1 name, 1 module"
     assert page.locator("dt:visible").all_inner_texts() == ["aten.strided"]
+    field.fill("contigous_stride")
+    assert page.locator("form.names output a").all_inner_texts() == ["contiguous_strides"]
     field.fill("memory formats")  # a title
     assert page.locator("dt:visible").all_inner_texts()[0] == "c10.memory_formats"
     field.fill("TensorIterator")
