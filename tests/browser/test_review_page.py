@@ -223,6 +223,10 @@ def test_a_browser_without_work_is_asked_which_phases_it_has_read(page, served, 
     place = page.locator("[data-review]")
     assert place.locator("details").get_attribute("open") is not None
     assert place.get_by_role("button", name="Choose a phase, then begin").is_disabled()
+    page.set_viewport_size({"width": 1024, "height": 480})
+    for box in place.get_by_role("checkbox").all():  # the buttons, which stay in sight, cover no focus
+        box.focus()
+        assert box.bounding_box()["y"] + box.bounding_box()["height"] < place.locator(".thumb").bounding_box()["y"]
     waits = place.get_by_text("A question comes after you have read")
     assert waits.get_by_role("link", name="a reading").is_visible()
     place.get_by_label("10 ").check()

@@ -307,7 +307,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 def _card(phase: Phase) -> str:
     page = (phase.reading or phase.labs[0]).page
-    links = " · ".join(_link(lab) for lab in phase.labs)
+    links = "\N{NO-BREAK SPACE}· ".join(_link(lab) for lab in phase.labs)  # no line begins with a point
     number, _, subject = phase.label.partition(" ")
     picture = f"![{words('A drawing for phase {}').format(number)}](images/phases/{number}.svg)"
     return (
