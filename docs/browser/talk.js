@@ -25,8 +25,7 @@
     return element;
   };
   const button = (text, click, given = {}) => make("button", { text, click, type: "button", ...given });
-  const space = words("space");
-  const named = (token) => (token.text === "\n" ? words("end") : token.text);
+  const named = ({ text }) => (text === "\n" ? words("end") : text.trim() ? text : words("space"));
   const number = grouped;
 
   // Python ------------------------------------------------------------------------------------------------------------
@@ -283,7 +282,7 @@
     const chosen = state.steps.map(({ token }, i) =>
       button(named(token), () => ((state.shown = i), show(), boxes.querySelector("[aria-pressed=true]").focus()), {
         "aria-pressed": String(i === state.shown),
-        "aria-label": words("step {0}: {1}", i + 1, named(token).trim() || space),
+        "aria-label": words("step {0}: {1}", i + 1, named(token).trim()),
         title: words("token {}", token.id),
       }),
     );
@@ -357,7 +356,7 @@
       at = [Math.max(0, Math.min(rows.length - 1, row)), Math.max(0, Math.min(count - 1, column))];
       const { row: values, name } = rows[at[0]];
       const percent = fixed(100 * values[at[1]], 1);
-      out.textContent = words("{0} gives {1} % of its weight to “{2}”, position {3}", name, percent, names[at[1]].trim() || " ", at[1]);
+      out.textContent = words("{0} gives {1} % of its weight to “{2}”, position {3}", name, percent, names[at[1]].trim(), at[1]);
       table.querySelector(".at")?.classList.remove("at");
       table.tBodies[0].rows[at[0]].cells[at[1] + 1].classList.add("at");
       return at;
@@ -386,7 +385,7 @@
     });
     const strongest = rows.at(-1).row.indexOf(Math.max(...rows.at(-1).row));
     place(...(chosen && chosen[1] < count ? chosen : [rows.length - 1, strongest]));
-    const what = make("p", { class: "note", text: words("The last token that the model read, “{}”, looks at all tokens up to itself.", names.at(-1).trim() || " ") });
+    const what = make("p", { class: "note", text: words("The last token that the model read, “{}”, looks at all tokens up to itself.", names.at(-1).trim()) });
     return panel(words("Attention"), [lines.attention], what, make("div", { class: "attention" }, table), out);
   }
 
