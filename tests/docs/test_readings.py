@@ -24,6 +24,7 @@ EXERCISES = {  # each with the number of its lab, also by its short form
     for name in re.findall(r'exercise="([\w.]+)"', path.read_text())
     for form in (name, short_form(name))
 }
+CAPTION = re.compile(r"^\*(?![* ])(?:.|\n(?!\n))+?\*(?=\n\n|\n?\Z)", re.MULTILINE)  # a paragraph in italics
 POINTER = re.compile(r"\blab (\d\d[a-z]?)\b((?:(?!\blab \d\d|\. ).)*)")  # a lab, and the rest of the sentence
 
 
@@ -101,6 +102,13 @@ def named_in(text):
     return re.findall(r"`([\w.]+)`", text)
 
 
+def wrong_captions(text):
+    """The captions that name a shade. Dark mode turns the shades of a figure around."""
+    for caption in CAPTION.findall(text):
+        if word := re.search(r"\b(black|white|(dark|light)(er)?)\b", caption, re.IGNORECASE):
+            yield f"a caption that is wrong in dark mode, {word[0]}: {caption[:60]}"
+
+
 def clipped(cells):
     return [
         cell for cell in cells if cell.cell_type == "code" and any(len(x) > COLUMNS for x in cell.source.splitlines())
@@ -135,9 +143,7 @@ def problems(cells):
     for place, part in re.findall(r"^# (?:Reading|Part) (\w+)(.+?)(?=^# Part |\Z)", text, re.MULTILINE | re.DOTALL):
         for lab, name in wrong_pointers(place, part):
             yield f"lab {lab} does not have {name}: it is in lab {EXERCISES[name]}"
-    for caption in re.findall(r"^\*Figure .+$", text, re.MULTILINE):
-        if word := re.search(r"\b(black|white|dark|darker|light|lighter)\b", caption, re.IGNORECASE):
-            yield f"a caption that is wrong in dark mode, {word[0]}: {caption[:60]}"
+    yield from wrong_captions(text)
     if cells[-1].source.startswith(SUMMARY):
         if len(re.findall("^- ", cells[-1].source, re.MULTILINE)) != 5:
             yield f"no five lines under {SUMMARY!r}"
@@ -165,6 +171,12 @@ def test_in_a_reading_the_idea_comes_first_and_the_reader_acts(path):
 )
 def test_a_pointer_to_a_lab_without_the_exercise_is_found(text, wrong):
     assert [*wrong_pointers("04b", text)] == wrong
+
+
+def test_a_caption_of_a_lab_is_right_in_dark_mode_too():
+    texts = (path.read_text() for path in sorted(ROOT.glob("solutions/*/*.md")))
+    assert [wrong for text in texts for wrong in wrong_captions(text)] == []
+    assert [*wrong_captions("A line.\n\n*The loss.\nThe darker one is torch's.*\n")]
 
 
 if __name__ == "__main__":
