@@ -40,7 +40,7 @@ def variables(scheme: int) -> str:
 SCHEMES = f"""
 :root {{ color-scheme: light dark; {variables(0)} }}
 @media (prefers-color-scheme: dark) {{ :root {{ {variables(1)} }} }}
-@media print {{ :root {{ color-scheme: light; {variables(0)} }} }}
+@media print {{ :root {{ color-scheme: light; {variables(0)} }} details::details-content {{ content-visibility: visible; }} }}
 """
 
 

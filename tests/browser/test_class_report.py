@@ -33,3 +33,5 @@ def test_no_column_of_the_report_is_cut(page, tmp_path, monkeypatch, lab):
     page.set_viewport_size({"width": 400, "height": 900})  # a box scrolls sideways there, and the page down
     boxes = "[...document.querySelectorAll('.box:not(:has(.map))')].map(each => each.scrollHeight - each.clientHeight)"
     assert not any(page.evaluate(boxes))
+    page.emulate_media(media="print")  # nobody can open a fold on paper
+    assert page.locator("details:not([open]) li").first.is_visible()
