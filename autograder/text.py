@@ -1,4 +1,4 @@
-"""Text that students and others have written, made safe to show, and the names that are similar to a mistyped one."""
+"""Text that students and others have written, made safe or short to show, and the names that are similar to a mistyped one."""
 
 from __future__ import annotations
 
@@ -26,6 +26,12 @@ def neutral(text: str) -> str:
 
 
 _FORMULA = re.compile(r"""(?:^|(?<=;))(?=[\s"']*[=+\-@＝＋－＠])""")
+
+
+def in_one_line(text: str, longest: int) -> str:
+    """The lines of a text in one line, with commas between them. A longer one is cut, and ends with `…`."""
+    line = ", ".join(" ".join(part.split()) for part in text.splitlines())
+    return line if len(line) <= longest else f"{line[:longest]} …"
 
 
 def did_you_mean(wanted: str, names: Iterable[str]) -> str:

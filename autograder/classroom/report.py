@@ -19,6 +19,7 @@ from ..engine.check import FIRST_GUESS, short_name
 from ..engine.verdict import NOT_ATTEMPTED, PASSED
 from ..language import language, speak
 from ..model import Lab
+from ..text import in_one_line
 from .grade import Row, has_other_marks
 from .items import IN_EACH, attempts, cases, notebooks, rank_correlation, warnings
 from .pages import MARKS, OTHER, SCHEMES, UNGRADED, breakable, escaped, write_page
@@ -60,7 +61,7 @@ thead th {{ position: sticky; top: 0; z-index: 1; }}
 .number {{ text-align: right; }} .number, .share + span {{ white-space: nowrap; }}
 .wide td:nth-last-child(2) {{ min-width: 8rem; }}
 .wide td:last-child, .help td:last-child {{ min-width: 15rem; overflow-wrap: anywhere; }}
-pre {{ margin: 0; white-space: pre-wrap; min-width: 14rem; font-size: .85rem; }}
+pre {{ margin: 0; white-space: pre-wrap; overflow-wrap: anywhere; min-width: 14rem; font-size: .85rem; }}
 button {{ all: unset; cursor: pointer; text-decoration: underline dotted; }}
 [aria-sort=ascending] button::after {{ content: " ↑"; }} [aria-sort=descending] button::after {{ content: " ↓"; }}
 .map th:not(:first-child) button {{ display: inline-block; writing-mode: vertical-rl; transform: rotate(180deg);
@@ -235,7 +236,7 @@ def _exercises(rows: list[Row], worth: dict[str, float]) -> str:
     lines = []
     common: dict[str, str] = {}
     for check, case, _, count in cases(rows):
-        common.setdefault(check, f"{count} × {' '.join(case.split())[:70]}")
+        common.setdefault(check, f"{count} × {in_one_line(case, 70)}")
     for check in worth:
         tried = attempts(rows, check)
         counts = Counter(row.outcome(check) for row in rows)

@@ -37,7 +37,7 @@ from ..engine.check import short_name
 from ..engine.observe import GradingError, NotGraded
 from ..engine.verdict import PASSED
 from ..model import BESIDE, MAX_FILES, MAX_FOLDER, Course, Lab, Submission, Unreadable, digest
-from ..text import printable
+from ..text import in_one_line, printable
 from . import groups
 from .collect import Exchanged, _Copy, take_renamed
 from .grade import EngineLost, Row, grade, jobs_here, markers, uninterrupted
@@ -526,8 +526,7 @@ def _common(rows: list[Row], check: str) -> tuple[int, str] | None:
     """How many have the most common smallest case of a check, and the case in a line. A message may be a student's words."""
     counts = Counter(row.verdicts[check]["case"] for row in rows if "case" in row.verdicts.get(check, {}))
     for case, count in counts.most_common(1):
-        line = ", ".join(" ".join(part.split()) for part in case.splitlines())
-        return count, line if len(line) <= LONGEST else f"{line[:LONGEST]} …"
+        return count, in_one_line(case, LONGEST)
     return None
 
 

@@ -51,6 +51,15 @@ def test_a_case_that_one_student_has_is_in_the_report(page):
     assert page(row("ada", 9)).count("sizes = [0]") >= 1
 
 
+def test_the_most_common_case_is_a_line_and_says_where_it_is_cut(page):
+    ada = row("ada", 1)
+    for i, verdict in enumerate(ada.verdicts.values()):
+        verdict |= {"case": f"sizes = [{i}]\n  dim = 0" + i * "0123456789"} if "case" in verdict else {}
+    said = page(ada)
+    assert "1 × sizes = [1], dim = 00123456789</code>" in said and "1 × sizes = [6], dim = 00123" in said
+    assert re.search(r"sizes = \[6\], dim = \d+ …</code>", said)
+
+
 def test_discrimination_is_the_correlation_with_the_other_points():
     good, bad = [row(f"g{i}", CHECKS) for i in range(5)], [row(f"b{i}", 0) for i in range(5)]
     assert discrimination(good + bad, FIRST) == pytest.approx(1)
