@@ -84,7 +84,7 @@
 
   function show(finished) {
     const after = following()?.before ?? following(); // the reading before the next lab, unless a path leads to the lab
-    const next = after && make("p", {}, make("a", { class: "md-button md-button--primary", href: after.link, text: after.said }));
+    const next = after && make("p", {}, make("a", { class: "md-button md-button--primary", href: after.link, hreflang: after.hreflang ?? "", text: after.said }));
     section = make(
       "section",
       { id: "finished", class: "end", tabindex: -1, "aria-label": words("The end of the lab") },

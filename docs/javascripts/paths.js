@@ -2,7 +2,7 @@
 // path's pages alone, and a reading says which of its sections are on the path, and how the path goes on after them.
 //
 // It is kept as {title, page, labs}. `labs` has all that the path needs, in its order, as [text, address, name of the page, how much of
-// a lab runs in a browser]: labs, and sections of readings, whose addresses have an anchor.
+// a lab runs in a browser, "en" if only the page is in English]: labs, and sections of readings, whose addresses have an anchor.
 let afterOnPath; // what the path of the reader has after this page, or null. The path ends on its own page.
 {
   const KEY = "rushlight/path";
@@ -46,13 +46,13 @@ let afterOnPath; // what the path of the reader has after this page, or null. Th
     const page = ([, address]) => address.split("#")[0], isOf = (one) => (other) => page(one) === page(other);
     const pages = labs.filter((entry, at) => !at || !isOf(entry)(labs[at - 1]));
     const isNamed = (entry) => !isLab(entry) && (pages.filter(isOf(entry)).length > 1 || labs.filter(isOf(entry)).length === 1);
-    return pages.map((entry) => [isNamed(entry) ? `${nameOf(entry)}: ${entry[0]}` : nameOf(entry), entry[1]]);
+    return pages.map((entry) => [isNamed(entry) ? `${nameOf(entry)}: ${entry[0]}` : nameOf(entry), entry[1], entry[4]]);
   };
 
   // A link of the list.
-  const entry = ([text, address]) => {
+  const entry = ([text, address, hreflang = ""]) => {
     const link = make("a", "md-nav__link", make("span", "md-ellipsis", text));
-    link.href = urlOf(address).href;
+    Object.assign(link, { href: urlOf(address).href, hreflang });
     if (isHere(link)) link.ariaCurrent = "page";
     return make("li", "md-nav__item", link);
   };
@@ -116,13 +116,13 @@ let afterOnPath; // what the path of the reader has after this page, or null. Th
     if (list) list.prepend(make("li", "md-nav__item of-path", words("Needed for the path {}", title))), (list.scrollTop = 0);
   }
 
-  const linkTo = (textContent, href) => Object.assign(make("a", ""), { textContent, href });
+  const linkTo = (textContent, href, hreflang = "") => Object.assign(make("a", ""), { textContent, href, hreflang });
 
   // How the path goes on: at a lab, or at a section of this page or of another one.
-  function lineTo([text, , name = text], { href, hash, pathname }, { title, page }) {
+  function lineTo([text, , name = text, , hreflang], { href, hash, pathname }, { title, page }) {
     const said = !hash ? name : pathname === location.pathname ? text : `${name}: ${text}`;
     const [before, between, after] = words("For the path {0}: go on with {1}.").split(/\{\d\}/);
-    return make("p", "of-path", before, linkTo(title, urlOf(page).href), between, linkTo(said, href), after);
+    return make("p", "of-path", before, linkTo(title, urlOf(page).href), between, linkTo(said, href, hreflang), after);
   }
 
   // The page of the path that is `step` pages after this one. Around its pages is its own page.
@@ -130,10 +130,10 @@ let afterOnPath; // what the path of the reader has after this page, or null. Th
     const path = stored(), pages = path ? pagesOf(path) : [];
     const place = pages.findIndex(([, address]) => isHere(urlOf(address)));
     if (place < 0) return null;
-    const [title, address] = pages[place + step] ?? [path.title, path.page], number = address.match(/\/(\d\d\w?)_\w+\.html$/)?.[1];
+    const [title, address, hreflang = ""] = pages[place + step] ?? [path.title, path.page], number = address.match(/\/(\d\d\w?)_\w+\.html$/)?.[1];
     const isEnd = step > 0 && !pages[place + step];
     const said = isEnd ? words("The end of the path: {}", title) : step > 0 ? words("Next: {}", title) : words("Previous: {}", title);
-    return { link: urlOf(address).href, number, said, title, isEnd };
+    return { link: urlOf(address).href, hreflang, number, said, title, isEnd };
   }
   afterOnPath = () => onPath(1);
 
@@ -175,7 +175,7 @@ let afterOnPath; // what the path of the reader has after this page, or null. Th
     const page = `${location.href.split("#")[0].slice(root.length)}#${table.dataset.path}`;
     const links = [...table.querySelectorAll("td:first-child a")], aboutLab = (link) => link.closest("tr").querySelector("[data-hours]").dataset;
     const sections = (lab) => [...lab.closest("tr").querySelectorAll("td:nth-child(2) a")];
-    const labs = links.flatMap((lab) => [...sections(lab), lab].map((link) => [link.textContent, below(link), link.dataset.page, aboutLab(link).runs]));
+    const labs = links.flatMap((lab) => [...sections(lab), lab].map((link) => [link.textContent, below(link), link.dataset.page, aboutLab(link).runs, link.hreflang]));
     const title = document.getElementById(table.dataset.path).firstChild.textContent.trim();
     const button = Object.assign(make("button", ""), { type: "button" });
     button.dataset.choose = page;
@@ -208,7 +208,7 @@ let afterOnPath; // what the path of the reader has after this page, or null. Th
   for (const [link, to] of [["prev", onPath(-1)], ["next", onPath(1)]]) {
     const footer = document.querySelector(`.md-footer__link--${link}`);
     if (!footer || !to) continue;
-    Object.assign(footer, { href: to.link, ariaLabel: to.said });
+    Object.assign(footer, { href: to.link, hreflang: to.hreflang, ariaLabel: to.said });
     footer.querySelector(".md-ellipsis").textContent = to.title;
     if (to.isEnd) footer.querySelector(".md-footer__direction").textContent = words("The end of the path");
   }

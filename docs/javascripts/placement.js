@@ -4,7 +4,7 @@
   const asked = [...document.querySelectorAll("article details")].map((details) => {
     const phase = details.querySelector('a[href*="phases/"]');
     const heading = [...document.querySelectorAll("article h2[id]")].findLast((each) => each.compareDocumentPosition(details) & Node.DOCUMENT_POSITION_FOLLOWING);
-    return { details, heading, printed: details.querySelector("pre").textContent, link: phase.href, phase: phase.href.match(/phases\/(\d\d)/)[1] };
+    return { details, heading, printed: details.querySelector("pre").textContent, link: phase, phase: phase.href.match(/phases\/(\d\d)/)[1] };
   });
   const place = document.querySelector("[data-score]");
   const far = document.querySelector("[data-so-far]"); // stays in sight
@@ -122,7 +122,7 @@
     const right = words("{0} of {1} predictions about PyTorch right", numbers.length - wrong.length, numbers.length);
     const line = document.createElement("p"), next = document.createElement("p"), buttons = document.createElement("p");
     line.innerHTML = `<b>${places ? words("{0}. Wrong: {1}", right, places) : right}</b>`;
-    if (places) next.innerHTML = `<a href="${first.link}">${words("Begin with phase {}", first.phase)}</a>`;
+    if (places) next.append(Object.assign(first.link.cloneNode(), { textContent: words("Begin with phase {}", first.phase) }));
     else {
       const links = [...document.querySelectorAll('article > p a[href*="phases/"]')]; // of the text above
       const parts = words("Phases 08, 09, 11 and 12 have the most for you.").split(/(\d\d)/);

@@ -57,6 +57,18 @@ def test_home_and_a_lab_lead_on_to_pages_in_that_language(folder):
         assert links and all((path.parent / link).resolve().is_relative_to(folder / LANGUAGE) for link in links), name
 
 
+def test_a_link_to_a_page_in_english_says_so(folder):
+    """In the map's drawing too, where a link has a label."""
+    said = translation.catalogue(LANGUAGE, "site")["in English"]
+    for name in "index", "map", "phases/10_quantization/reading_10b":
+        path = folder / LANGUAGE / f"{name}.html"
+        for link, to in re.findall(r'(<a [^>]*href="([^":#]+\.html)[^>]*>)', path.read_text("utf-8")):
+            target = (path.parent / to).resolve()
+            if target.is_relative_to(folder / LANGUAGE) and target.exists():
+                english = '<article lang="en"' in target.read_text("utf-8")
+                assert english == ('hreflang="en"' in link) == (said in link), link
+
+
 @pytest.mark.sweep
 def test_a_page_without_a_translation_is_read_aloud_in_english_and_says_so(page, other):
     page.goto(f"{other}/releasing.html")

@@ -1,9 +1,10 @@
 """The site in another language of the course.
 
 At its end the build in English starts one for each language, which goes to `site/es/`. It has the same pages at the same places,
-with the messages that `translations/` has. A paragraph without a translation is in English and says so (`lang="en"`), and so does
-a page without any. Headings keep the anchors of the English page, so a link to a section, and the switch of languages, find it in
-both. A drawing whose labels have translations is there again. Other pictures, scripts and the API are those of the site above.
+with the messages that `translations/` has. A paragraph without a translation is in English and says so (`lang="en"`), and so do a
+page without any and each link to it (`hreflang="en"`). Headings keep the anchors of the English page, so a link to a section, and
+the switch of languages, find it in both. A drawing whose labels have translations is there again. Other pictures, scripts and the
+API are those of the site above.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from babel import Locale
@@ -34,6 +35,9 @@ from autograder import translation
 LANGUAGE = os.environ.get("RUSHLIGHT_LANGUAGE", "")  # of this build, or English
 FENCED = re.compile(r"^(```+|~~~+).*?^\1`*$", re.MULTILINE | re.DOTALL)
 HEADING = re.compile(r"^(#+ +)(.+?)((?: *\{[^}]*\})?)$", re.MULTILINE)
+TO_A_PAGE = re.compile(r'<a [^>]*?href="([^":#]+\.html)[^>]*')
+
+english: set[str] = set()  # the addresses of pages without a translation, below the site in this language
 
 
 def words(text: str, here: bool = True) -> str:
@@ -107,6 +111,7 @@ def translated(text: str, name: str) -> str:
 
 @event_priority(100)  # before the theme and the search decide in which language they are
 def on_config(config: MkDocsConfig) -> None:
+    english.clear()
     codes = ["en", *translation.languages()]
     config.extra["language"], below = LANGUAGE or "en", f"{LANGUAGE}/" if LANGUAGE else ""
     foot = {
@@ -170,6 +175,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     text = f"docs/{name}" if not lab else f"labs/{lab[2]}" if lab[2] else f"phases/{lab[1]}"
     if not translation.catalogue(LANGUAGE, text):
         page.meta["untranslated"] = words("This page is not translated yet. It is in English.")
+        english.add(page.url.removeprefix(f"{LANGUAGE}/"))
     if known := say(text)(page.meta.get("description", ""), "description"):
         page.meta["description"] = known
     return None if lab else translated(markdown, text)
@@ -209,7 +215,17 @@ def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
         return output
     if "untranslated" in page.meta:
         output = output.replace("<article ", '<article lang="en" ', 1)
+    output = TO_A_PAGE.sub(partial(_with_its_language, page), output)
     return re.sub(r'"base": "[^"]*"', f'"base": "{get_relative_url(f"{LANGUAGE}/", page.url)}"', output, count=1)
+
+
+def _with_its_language(page: Page, link: re.Match) -> str:
+    """The tag of a link, which says so if it leads to a page in English."""
+    address = posixpath.normpath(posixpath.join(posixpath.dirname(page.url), link[1])).removeprefix(f"{LANGUAGE}/")
+    if address not in english:
+        return link[0]
+    tag, named = re.subn(r'aria-label="[^"]*', rf"\g<0> ({words('in English')})", link[0])
+    return f'{tag} hreflang="en"' + ("" if named else f' title="{words("in English")}"')
 
 
 def named(output: str, title: str) -> str:

@@ -289,7 +289,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     `<!-- numbers -->` what there is of what. `<!-- lite -->` is a link to JupyterLite, if it is beside the site."""
     if "<!-- phases -->" in markdown:
         cards = "\n".join(_card(phase) for phase in config.extra["phases"])
-        legend = f"{NOT_HERE}\n{{: .notes }}"  # above them, because on a phone the cards are long
+        english = f" · EN: {words('in English')}" * bool(LANGUAGE)
+        legend = f"{NOT_HERE}{english}\n{{: .notes }}"  # above them, because on a phone the cards are long
         markdown = markdown.replace(
             "<!-- phases -->", f'{legend}\n\n<div class="cards phases" markdown>\n{cards}\n</div>'
         )

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import TYPE_CHECKING
 
 from markdown.extensions.toc import slugify
 from mkdocs.config.defaults import MkDocsConfig
@@ -23,9 +22,6 @@ from autograder.author.build import effort_of
 from autograder.model import Course, Lab
 from docs.programs.hooks.languages import plain, words
 from docs.programs.hooks.tab import LACKED, RANKS, is_on_torch
-
-if TYPE_CHECKING:
-    from docs.programs.hooks.notebooks import Notebook
 
 MARK, ALL = re.compile(r"<!-- path: (\w+) -->"), "<!-- paths -->"
 HEADING = re.compile(r"^## (.+) \{ #(\w+) \}$", re.MULTILINE)
@@ -115,7 +111,7 @@ def table(path: str, config: MkDocsConfig) -> str:
                     anchor = slugify(plain(section.title), "-")
                     link = f"[{plain(reading.said(section.title))}](phases/{phase}/reading.md#{anchor})"
                     links.append(f'{link}{{ data-page="{phases[phase].reading_label(anchor)}" }}')
-            said.append(f"**{phase[:2]}** {' · '.join(links)}{in_english(reading)}")
+            said.append(f"**{phase[:2]}** {' · '.join(links)}")
         needs = paths.needs_of(lab_of(number))
         after = words("with the ideas of {}").format(", ".join(needs)) if needs else ""
         said = said or [words("nothing more")]
@@ -129,11 +125,6 @@ def table(path: str, config: MkDocsConfig) -> str:
     count = words("{count} labs, about {time}").format(count=len(lines) - 3, time=hours(path))
     begins = f'<div class="path" data-path="{path}" markdown>\n\n<p class="buttons"></p>'
     return "\n\n".join([f"**{count}**", where(path), begins, "\n".join(lines), "</div>"])
-
-
-def in_english(reading: Notebook) -> str:
-    """What stands behind the sections of a reading that this site has in English, if it is in another language."""
-    return "" if reading.is_translated else f" <small>({words('in English')})</small>"
 
 
 def minutes(number: str, sections: list[paths.Section]) -> float:

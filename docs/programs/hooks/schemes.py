@@ -102,9 +102,16 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         links = []
         for number, box in sorted(BOX.findall(drawing)):  # which is the order of the keyboard, too
             phase = next(phase for phase in config.extra["phases"] if phase.name.startswith(number))
-            url = get_relative_url(files.get_file_from_path((phase.reading or phase.labs[0]).page).url, page.url)
+            first = phase.reading or phase.labs[0]
+            url = get_relative_url(files.get_file_from_path(first.page).url, page.url)
+            left, top = map(float, re.findall(r' [xy]="([^"]+)"', box))
+            mark = (
+                ""
+                if first.is_translated
+                else f'<text x="{left + 5:g}" y="{top + 12:g}" font-size="9" fill="currentColor">EN</text>'
+            )
             name = words("Phase {}").format(phase.label)
-            links.append(f'<a href="{url}" aria-label="{name}"><rect{box} fill="transparent"/></a>')
+            links.append(f'<a href="{url}" aria-label="{name}"><rect{box} fill="transparent"/>{mark}</a>')
         drawing = re.sub(r'role="img" aria-labelledby="[^"]*"', f'role="group" aria-label="{said}"', drawing, count=1)
         drawing = re.sub(r"<(title|desc)\b.*?</\1>", "", drawing, flags=re.DOTALL)
         drawing = drawing.replace("<g ", '<g aria-hidden="true" ')  # its links have the names, and its label the arrows

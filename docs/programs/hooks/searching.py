@@ -34,7 +34,7 @@ from mkdocs.structure.pages import Page
 
 from autograder.language import FOLDER
 from docs.programs import DOCS
-from docs.programs.hooks.languages import LANGUAGE
+from docs.programs.hooks.languages import LANGUAGE, english
 
 log = logging.getLogger("mkdocs.hooks.searching")
 
@@ -64,13 +64,11 @@ ERROR = re.compile(r'<li><code>([^<]+)</code> · <a href="([^"]+)">')  # of the 
 
 asked: dict[str, list[str]] = {}  # for the address of a section, its names and its errors, in torch's words
 declared: dict[str, dict[str, str]] = {}  # for an operator, or a further name of an entry, its entry in the index
-english: set[str] = set()  # the addresses of pages without a translation
 
 
 def on_config(config: MkDocsConfig) -> None:
     asked.clear()
     declared.clear()
-    english.clear()
     for term in config.extra["glossary"]:
         asked[f"glossary.html#{term.anchor}"] = [*term.names, *term.english]
 
@@ -93,8 +91,6 @@ def _on_page_context_hide(context, page: Page, config: MkDocsConfig, **_) -> Non
     for message, target in ERROR.findall(page.content) if 'id="an-index-of-errors"' in page.content else ():
         address = normpath(f"{Path(page.url).parent}/{target}").removeprefix(f"{LANGUAGE}/")
         asked.setdefault(address, []).append(html.unescape(message))
-    if "untranslated" in page.meta:
-        english.add(page.url.removeprefix(f"{LANGUAGE}/"))
     page.meta["search"] = {"exclude": tool} | (page.meta.get("search") or {})
     page.whole, page.content = page.content, searched(path, page.content, inner)
 

@@ -332,15 +332,21 @@ def _of_end(lab: Notebook, page: Page, config: MkDocsConfig) -> dict:
         "step": {stage: own for stage, called in _stages(config).items() if (own := _in_short(called, lab.exercises))},
     }
     if following:
-        link = _to(following[0].page, page)
-        said = words("Next: {}").format(plain(following[0].title))
-        about["after"] = {"number": number_of(following[0].path.stem), "link": link, "said": said}
+        about["after"] = {
+            "number": number_of(following[0].path.stem),
+            **_way_to(following[0], following[0].title, page),
+        }
         phase = next(phase for phase in config.extra["phases"] if following[0] in phase.labs)
         if phase.labs[0] is following[0] and phase.reading:
-            link = _to(phase.reading.page, page)
-            said = words("Next: {}").format(words("the reading of phase {}").format(phase.name[:2]))
-            about["after"]["before"] = {"link": link, "said": said}
+            about["after"]["before"] = _way_to(
+                phase.reading, words("the reading of phase {}").format(phase.name[:2]), page
+            )
     return about
+
+
+def _way_to(notebook: Notebook, title: str, page: Page) -> dict[str, str]:
+    way = {"link": _to(notebook.page, page), "said": words("Next: {}").format(plain(title))}
+    return way if notebook.is_translated else way | {"hreflang": "en"}
 
 
 def _about_picture(lab: str) -> dict:
