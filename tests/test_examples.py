@@ -20,8 +20,8 @@ def losses(name, framework, picture):
     return [float(each) for each in re.findall(r"^step +\d+  loss (\S+)$", run.stdout, re.M)]
 
 
-def test_there_are_twelve():
-    assert len(NAMES) == 12
+def test_there_are_as_many_as_the_readme_says():
+    assert len(NAMES) == 12 and "twelve training scripts" in (EXAMPLES.parent / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.sweep
