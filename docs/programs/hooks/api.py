@@ -121,6 +121,7 @@ HEADING = re.compile(r"^# -{20,}\n# (.+(?:\n# .+)*)", re.MULTILINE)
 PLAIN = re.compile(r'<span class="(?:n|o|p|w)">([^<]*)</span>')  # names and punctuation: half of the weight of a page
 LINKED = re.compile(re.escape(f"]({ADDRESS.format('blob', '')}") + r"([^)#]+)\)")
 FOLDED = re.compile(r'<div data-source="([\w.:]+)"></div>')
+HEADED = re.compile(r"(<h[1-3][^>]*><code>)([\w.]+)")
 LEXER, FORMATTER = PythonLexer(), HtmlFormatter(nowrap=True)
 CALLED = {
     "F": "`nn.functional.{}`",
@@ -451,10 +452,13 @@ def on_page_content(content: str, page: Page, **_) -> str:
 
 
 def on_post_page(output: str, page: Page, **_) -> str:
-    """The sources come last, so that nothing else has to read them: not Markdown, and not the index of the search."""
+    """The sources come last, so that nothing else has to read them: not Markdown, and not the index of the search. So do the places
+    at which a phone may break a long name."""
     if page.file.src_uri == "api/index.md":
         return output.replace(NAMES.format(""), NAMES.format(json.dumps(anchors, separators=(",", ":"))))
-    return FOLDED.sub(_folded, output) if page.file.src_uri.startswith("api/") else output
+    if not page.file.src_uri.startswith("api/"):
+        return output
+    return HEADED.sub(lambda match: match[1] + match[2].replace(".", ".<wbr>"), FOLDED.sub(_folded, output))
 
 
 def _linked_html(match: re.Match, page: Page) -> str:
