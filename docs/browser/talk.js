@@ -128,7 +128,8 @@
 
   async function press(count, given = asked()) {
     if (state.busy) return void (state.next = [count, given]);
-    if (!given) return void (clear(), say(`${words("There is no sentence yet.")} ${can()}`), field.focus());
+    const lacks = given ? /^\(\s*\)/.test(given) && words("The model finds no verb in this text.") : words("There is no sentence yet.");
+    if (lacks) return void (clear(), say(`${lacks} ${can()}`), (given ? verb : field).focus());
     Object.assign(state, { busy: true, stopping: false });
     show();
     try {

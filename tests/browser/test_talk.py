@@ -82,6 +82,9 @@ def test_verb_tense_and_person_are_chosen_and_home_names_the_pieces_that_take_pa
     text.fill(" ")
     talk.get_by_role("button", name="Complete").click()
     status(talk, "There is no sentence yet. The model puts a verb into its form")
+    talk.locator("#talk-when").select_option(label="yesterday")  # and no verb
+    talk.get_by_role("button", name="Complete").click()
+    status(talk, "The model finds no verb in this text. The model puts a verb into its form")
     assert not talk.locator(".talk section, .talk .boxes *").count()
     for width, height in (390, 660), (1024, 660):
         talk.set_viewport_size({"width": width, "height": height})
