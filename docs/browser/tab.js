@@ -482,11 +482,11 @@ class Cell {
   // What a later visit shows of a check that has passed.
   passed() {
     const points = this.points ? [make("b", { text: words("{0} of {1} points", ...this.worth) })] : [];
-    const [own, whole] = this.exercise ? [] : counted(this.kept.passed[this.check]);
-    const incomplete = own < whole ? [`${words("with {0} of {1} pieces yours", own, whole)} `] : [];
     const [text, head, language] = this.kept.said[this.check] ?? [];
-    const said = text === this.kept.passed[this.check] && language === LANGUAGE ? head : this.check;
-    return make("div", { class: "rich passed" }, make("b", { text: "✓" }), ` ${said} `, ...incomplete, ...points);
+    const isRead = text === this.kept.passed[this.check] && language === LANGUAGE;
+    const [own, whole] = this.exercise || isRead ? [] : counted(this.kept.passed[this.check]); // which the line says
+    const incomplete = own < whole ? [`${words("with {0} of {1} pieces yours", own, whole)} `] : [];
+    return make("div", { class: "rich passed" }, make("b", { text: "✓" }), ` ${isRead ? head : this.check} `, ...incomplete, ...points);
   }
 
   // What a later visit shows of a check that has failed.

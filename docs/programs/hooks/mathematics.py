@@ -28,5 +28,6 @@ def _mathml(match: re.Match) -> str:
 def mathml(tex: str, display: str = "inline") -> str:
     formula = convert(tex.strip(), display=display)
     formula = NAME.sub(r'<mo class="name" lspace="0" rspace="0">\1</mo>', formula)
+    formula = formula.replace("&#x000A0;", " ")  # within a text, which is not broken; the font has no other space
     formula = APART.sub(r'\1<mspace width="0.17em"/>', formula)
     return formula.replace(BAR, '<mo stretchy="false" lspace="0" rspace="0">|</mo>')
