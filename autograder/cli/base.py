@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import io
 import os
+import re
+import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -48,8 +50,12 @@ def main() -> None:
 
 
 def in_words(error: Exception) -> str:
-    if isinstance(error, OSError) and error.strerror and error.filename:  # the system's own, and not one of this course
-        return printable(f"{os.fsdecode(error.filename)}: {error.strerror.lower()}")
+    if isinstance(error, shutil.Error):  # of `copytree`, which lists from where, to where and why for each file
+        _, place, why = error.args[0][0]
+        return printable(f"{place}: {re.sub(': .*', '', why).partition('] ')[2].lower()}")
+    if isinstance(error, OSError) and error.strerror:  # the system's own, and not one of this course
+        place = error.filename2 or error.filename  # of a copy, where it goes to
+        return printable((f"{os.fsdecode(place)}: " if place else "") + error.strerror.lower())
     return speak(str(error.args[0] if isinstance(error, LookupError) else error))
 
 

@@ -82,13 +82,11 @@ def lab(lab: str | None, more: tuple[str, ...], no_open: bool, way: str | None, 
                 path=short(copy), folder=short(copy.parent),
             )  # fmt: skip
     else:
-        if language not in ("", ENGLISH):
-            from ..translation import copy_lab
-
-            copy_lab(wanted, language, copy)
-        else:
-            shutil.copytree(wanted.todays_path.parent, copy.parent, dirs_exist_ok=True)
-        _name_kernel(copy)
+        try:
+            _copy(wanted, language, copy)
+        except BaseException:  # a full disk, or Ctrl-C: half a notebook would be taken for the student's
+            copy.unlink(missing_ok=True)
+            raise
         if FOR_ASSISTANTS.exists():  # a class repository has it at its top
             _copy_missing(FOR_ASSISTANTS, copy.parents[1] / "AGENTS.md")
         path = short(copy)
@@ -116,6 +114,17 @@ def lab(lab: str | None, more: tuple[str, ...], no_open: bool, way: str | None, 
         command = f"`.venv/bin/rushlight lab {wanted.number} -- --allow-root`"
         out.print(speak("root must allow JupyterLab to start: {command}", command=command))
     return code
+
+
+def _copy(lab: Lab, language: str, path: Path) -> None:
+    """Copy a lab, in a language, to `path`."""
+    if language not in ("", ENGLISH):
+        from ..translation import copy_lab
+
+        copy_lab(lab, language, path)
+    else:
+        shutil.copytree(lab.todays_path.parent, path.parent, dirs_exist_ok=True)
+    _name_kernel(path)
 
 
 def _copy_missing(source: str | Path, target: str | Path) -> None:

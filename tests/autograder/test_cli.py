@@ -150,6 +150,29 @@ def test_bad_input_gets_one_line_and_an_exit_code(root, tmp_path, monkeypatch, c
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_lab_that_a_full_disk_cuts_off_is_copied_again(tmp_path, monkeypatch):
+    """`copytree` writes what has room, and then lists what has none."""
+
+    def copytree(source, target, **_):
+        target.mkdir(parents=True)
+        (target / "01a_views.ipynb").touch()
+        raise shutil.Error([("01a", "work/01a", f"{OSError(28, 'No space left on device', '01a', None, 'work/01a')}")])
+
+    copy = tmp_path / "work/01a_views/01a_views.ipynb"
+    monkeypatch.setattr(course, "WORK", tmp_path / "work")
+    monkeypatch.setattr(sys, "argv", ["rushlight", "lab", "01a", "--no-open"])
+    with (
+        monkeypatch.context() as full,
+        pytest.raises(SystemExit, match=r"^rushlight: work/01a: no space left on device$"),
+    ):
+        full.setattr(shutil, "copytree", copytree)
+        cli.main()
+    assert not copy.exists()
+    with pytest.raises(SystemExit, match="0"):
+        cli.main()
+    assert copy.exists()
+
+
 def test_options_of_jupyterlab_need_no_lab_before_them(monkeypatch, root):
     monkeypatch.setattr(course, "WORK", root / "labs")
     monkeypatch.setattr(students, "_running", lambda: None)
