@@ -1,7 +1,6 @@
 """A drawing that is too wide for a phone has a narrow one, with letters of the same size."""
 
 import re
-from itertools import pairwise
 
 import pytest
 
@@ -12,10 +11,12 @@ from docs.programs.hooks.narrow import LABEL, PHONE, narrow
 from rushlight.course.draw import paper
 from rushlight.course.draw.backward import graph, graphs
 
+WIDE = "a_parameter_with_a_long_name"
 
-def of(*titles: str) -> str:
+
+def of(*titles: str, name: str = WIDE) -> str:
     x = rl.ones(2, requires_grad=True)
-    return graphs([(title, (x * 2).exp().sum(), {"x": x}) for title in titles])._repr_svg_()
+    return graphs([(title, (x * 2).exp().sum(), {name: x}) for title in titles])._repr_svg_()
 
 
 def chart() -> str:
@@ -53,39 +54,44 @@ def boxes(drawing: str) -> list[list[float]]:
     return [[*map(float, box)] for box in edged]
 
 
-def test_graphs_side_by_side_are_below_each_other():
-    narrow = panels.of_phone(of("torch", "rushlight", "again"))
-    titles = [
-        re.search(rf"translate\((\S+) (\S+)\)[^>]*>{title}<", narrow) for title in ("torch", "rushlight", "again")
-    ]
-    places = [(float(title[1]), float(title[2])) for title in titles]
-    assert len({x for x, _ in places}) == 1 and all(above < below for (_, above), (_, below) in pairwise(places))
+def places(drawing: str, *titles: str) -> tuple[set[float], set[int]]:
+    """The different x, and the different lines, of the titles."""
+    found = [re.search(rf"translate\((\S+) (\S+)\)[^>]*>{title}<", drawing) for title in titles]
+    return {float(title[1]) for title in found}, {round(float(title[2]) / 20) for title in found}
+
+
+@pytest.mark.parametrize(("name", "beside"), [(WIDE, 1), ("a_parameter", 2), ("x", 3)])
+def test_graphs_side_by_side_are_below_each_other_where_they_do_not_fit(name, beside):
+    titles = "torch", "rushlight", "again"
+    narrow = panels.fitted(of(*titles, name=name))
+    across, down = places(narrow, *titles)
+    assert (len(across), len(down)) == (beside, -(-3 // beside))
     assert narrow.count("AccumulateGrad") == 3
 
 
 def test_a_drawing_that_fits_a_phone_has_no_other():
-    assert panels.of_phone(of("torch")) is None
+    assert panels.fitted(of("torch")) is None
 
 
-@pytest.mark.parametrize(("drawing", "letter"), [(chart, 11), (tree, 9)])
-def test_a_narrow_drawing_fits_a_phone_and_its_letters_are_eleven_pixels_high_or_nine_if_a_word_would_be_cut(
-    drawing, letter
+@pytest.mark.parametrize(("drawing", "column", "letter"), [(chart, PHONE, 11), (tree, PHONE, 9), (chart, 688, 11)])
+def test_a_narrow_drawing_fits_its_column_and_its_letters_are_eleven_pixels_high_or_nine_if_a_word_would_be_cut(
+    drawing, column, letter
 ):
-    narrow = panels.of_phone(drawing())
+    narrow = panels.fitted(drawing(), column)
     width, units = (float(re.search(name, narrow)[1]) for name in (r' width="([\d.]+)"', r'viewBox="0 0 ([\d.]+)'))
     sizes = [*map(float, re.findall(r"font-size: ([\d.]+)px", narrow))]
-    assert width <= PHONE + 0.1 and min(sizes) * width / units > letter - 0.1
+    assert width <= column + 0.1 and min(sizes) * width / units > letter - 0.1
 
 
 def test_a_chart_shrinks_evenly():
-    lefts, rights = zip(*[(left, right) for left, _, right in boxes(panels.of_phone(chart()))], strict=True)
+    lefts, rights = zip(*[(left, right) for left, _, right in boxes(panels.fitted(chart()))], strict=True)
     assert len({*lefts}) == 1 and [right - lefts[0] for right in rights] == pytest.approx(
         [(rights[0] - lefts[0]) * times for times in (1, 2, 3)], abs=0.1
     )
 
 
 def test_an_area_ends_where_a_bar_of_its_width_does():
-    paths = re.findall(r'<path (?:class="c2" )?d="([^"]*z)"', panels.of_phone(areas()))[2:]  # after two grounds
+    paths = re.findall(r'<path (?:class="c2" )?d="([^"]*z)"', panels.fitted(areas()))[2:]  # after two grounds
     rights = [max(map(float, re.findall(r"[\d.]+", path)[::2])) for path in paths]
     assert rights[0] > 2 * rights[1] and rights[1] == pytest.approx(rights[2], abs=0.1)
 
@@ -94,8 +100,8 @@ def test_a_panel_beside_a_higher_one_ends_where_its_own_drawing_does():
     def high(*titles: str) -> float:
         x = rl.ones(2, requires_grad=True)
         sums = {"low": x.sum(), "high": (x * 2).exp().sin().exp().sum()}
-        drawing = graphs([(title, sums[title], {"x": x}) for title in titles])._repr_svg_()
-        return float(re.search(r'viewBox="0 0 \S+ ([\d.]+)"', panels.of_phone(drawing))[1])
+        drawing = graphs([(title, sums[title], {WIDE: x}) for title in titles])._repr_svg_()
+        return float(re.search(r'viewBox="0 0 \S+ ([\d.]+)"', panels.fitted(drawing))[1])
 
     assert high("low", "low", "high") < high("high", "high", "high") - 100
 
@@ -103,7 +109,7 @@ def test_a_panel_beside_a_higher_one_ends_where_its_own_drawing_does():
 def test_the_ground_of_a_text_on_hatching_is_as_high_as_its_lines():
     figure, axes = paper.sheet(20, 4)
     paper.cell(axes, 1, 1, 18, 2, None, "words " * 12, bbox=paper.PLATE | {"pad": 1})
-    narrow = panels.of_phone(figure._repr_svg_())
+    narrow = panels.fitted(figure._repr_svg_())
     _, path = re.findall(r'd="(M[^"]*z)" class="c0"', narrow)  # the first is the ground of the drawing
     lines, ys = narrow.count("<tspan"), [*map(float, re.findall(r"[\d.]+", path))][1::2]
     assert lines > 1 and max(ys) - min(ys) > 8 * lines
@@ -114,7 +120,7 @@ def test_a_name_stays_beside_its_marker():
     axes.plot([5], [1], "o", markersize=7)
     axes.annotate("a name of it", (5, 1), xytext=(9, 0), textcoords="offset points", va="center", size=10)
     axes.set(xlim=(0, 10))
-    narrow = panels.of_phone(figure._repr_svg_())
+    narrow = panels.fitted(figure._repr_svg_())
     marker, name = re.search(
         r'use [^>]*x="(\S+)" [^>]*fill:.*translate\((\S+) [^>]*>a name', narrow, re.DOTALL
     ).groups()
@@ -135,5 +141,5 @@ def test_the_number_of_a_hatched_bar_is_in_both_drawings():
     moments = [("a segment of twenty", [{"total_size": 20 * mib, "blocks": blocks}])]
     drawing = rl.draw.memory_map(moments)._repr_svg_()
     assert all(
-        re.search(rf">{number}</text>", each) for each in (drawing, panels.of_phone(drawing)) for number in (5, 15)
+        re.search(rf">{number}</text>", each) for each in (drawing, panels.fitted(drawing)) for number in (5, 15)
     )

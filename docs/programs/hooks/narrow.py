@@ -159,8 +159,10 @@ def _font(mono: bool, bold: bool) -> ImageFont.FreeTypeFont:
     return ImageFont.truetype(path, 100, layout_engine=ImageFont.Layout.BASIC)
 
 
-def narrow(drawing: str, windows: Sequence[Window] = (), letter: int = LETTER) -> str:
-    """Return the drawing as wide as a phone, with its windows below each other."""
+def narrow(
+    drawing: str, windows: Sequence[Window] = (), letter: int = LETTER, column: int = PHONE, whole: bool = False
+) -> str | None:
+    """Return the drawing as wide as a column, with its windows below each other. If `whole`, None if a text needs two lines."""
     root = ElementTree.fromstring(drawing)
     in_pixels = not root.get("width").endswith("pt")
     if in_pixels:
@@ -175,13 +177,15 @@ def narrow(drawing: str, windows: Sequence[Window] = (), letter: int = LETTER) -
     else:
         natural, (ground, *shapes) = float(root.get("width")[:-2]) * 4 / 3 / width, shapes
     charts = [shape for shape in shapes if ground and is_chart(shape, ground)]
-    foot, widest, room = 0.0, 0.0, PHONE * (LABEL if in_pixels else SMALLEST) / letter
+    foot, widest, room = 0.0, 0.0, column * (LABEL if in_pixels else SMALLEST) / letter
     for left, top, right, bottom in windows or [(0.0, 0.0, width, height)]:
         inside = [
             [item for item in items if left <= item.middle[0] <= right and top <= item.middle[1] < bottom]
             for items in (shapes, texts, charts)
         ]
         across, total = fit(*inside, left, right, room)
+        if whole and (total > room + 0.1 or any(len(text.lines) > 1 for text in inside[1])):
+            return None
         flow(inside[0], inside[1], room)
         stagger(inside[1], inside[2], across)
         if windows:  # a panel beside a higher one ends where its own drawing does
@@ -190,10 +194,10 @@ def narrow(drawing: str, windows: Sequence[Window] = (), letter: int = LETTER) -
         write(*inside, across, down, total)
         foot, widest = end, max(widest, total)
     if letter > LEAST and any(text.cut for text in texts):
-        return narrow(drawing, windows, letter - 1)
+        return narrow(drawing, windows, letter - 1, column)
     if ground:
         ground.element.set("d", f"M0 {foot:.2f}L{widest:.2f} {foot:.2f}L{widest:.2f} 0L0 0z")
-    scale = min(natural, PHONE / widest)
+    scale = min(natural, column / widest)
     root.set("viewBox", f"0 0 {widest:.2f} {foot:.2f}")
     root.set("width", f"{widest * scale:.2f}")
     root.set("height", f"{foot * scale:.2f}")

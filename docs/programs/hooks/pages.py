@@ -47,7 +47,10 @@ PROSE = 75  # letters of a row, from where on a table is one of texts
 PROMPT = re.compile(r"(?:>>>|\.\.\.|\$|In \[\d*\]:)(?: |$)")
 FIRST_PROMPT = re.compile(r"(?:>>>|\$|In \[\d*\]:) ")
 
-PHONE = "screen and (max-width: 44.9375em)"  # a page of paper is as narrow, and has the wide drawings
+SMALL = {  # a page of paper is as narrow, and has the wide drawings
+    "panels": "screen and (max-width: 44.9375em)",
+    "middle": "screen and (max-width: 59.3em)",
+}
 CARD = 1200, 630
 PAPER, INK, FAINT, FLAME, GLOW = "#15171c", "#f2f0ec", "#8d939c", "#e8590c", "#ffd8a8"
 ICON = IMAGES / "favicon.svg"
@@ -200,12 +203,14 @@ def _pictures(content: str, page: str, files: Files) -> str:
             more |= {"width": f"{shown:.0f}", "height": f"{shown * height / width:.0f}"}
         added = "".join(f' {name}="{value}"' for name, value in more.items() if name not in given)
         image = f"<img{added}{match[0].removeprefix('<img')}"
-        panels = files.get_file_from_path(path.replace(".svg", "-panels.svg"))
-        if panels is None or panels is file:
-            return image
-        width, height = map(round, size(panels.content_bytes))
-        source = given["src"].replace(".svg", "-panels.svg")
-        return f'<picture><source media="{PHONE}" srcset="{source}" width="{width}" height="{height}">{image}</picture>'
+        sources = ""
+        for ending, media in SMALL.items():
+            small = files.get_file_from_path(path.replace(".svg", f"-{ending}.svg"))
+            if small and small is not file:
+                width, height = map(round, size(small.content_bytes))
+                source = given["src"].replace(".svg", f"-{ending}.svg")
+                sources += f'<source media="{media}" srcset="{source}" width="{width}" height="{height}">'
+        return f"<picture>{sources}{image}</picture>" if sources else image
 
     return PICTURE.sub(loading, content)
 
