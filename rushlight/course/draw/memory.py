@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rushlight.course.draw import paper
-from rushlight.course.draw.paper import CHARACTER_INCHES, FAINT, INK, MARK, Picture, charts
+from rushlight.course.draw.paper import FAINT, INK, MARK, Picture, charts
 
 MIB = 1 << 20
 FILLS = {"active_allocated": "0.82", "active_pending_free": MARK}
@@ -26,7 +26,8 @@ LOOKS = {  # from the bottom; an area is a grey, the mark, or hatched
 
 
 def memory_map(moments: Sequence[tuple[str, Sequence[dict[str, Any]]]]) -> Picture:
-    """The segments of an allocator at several moments, a row for each: blocks in the order of their addresses, in MiB.
+    """The segments of an allocator at several moments, a row for each: blocks in the order of their addresses, in MiB. The size of
+    a segment is below it, because a block may have no room for a number.
 
     Args:
         moments: for each row a label, and the segments as `CachingAllocator.snapshot` or `torch.cuda.memory._snapshot` has them.
@@ -34,20 +35,22 @@ def memory_map(moments: Sequence[tuple[str, Sequence[dict[str, Any]]]]) -> Pictu
     widest = max(sum(segment["total_size"] for segment in segments) for _, segments in moments) / MIB
     gap = 0.02 * widest
     widest += gap * max(len(segments) - 1 for _, segments in moments)
-    wide = paper.INCHES - (max(len(name) for name, _ in moments) * CHARACTER_INCHES + 0.2)
-    figure, [[axes]] = charts(paper.INCHES, 0.5 + 0.48 * len(moments))
-    axes.set(xlim=(-0.002 * widest, 1.002 * widest), ylim=(len(moments) - 0.1, -0.25), xlabel="sizes in MiB", xticks=[])
-    for row, (_, segments) in enumerate(moments):
+    figure, [[axes]] = charts(paper.INCHES, 0.4 + 0.8 * len(moments))
+    axes.set(
+        xlim=(-0.002 * widest, 1.002 * widest), ylim=(len(moments), 0), xlabel="sizes in MiB", xticks=[], yticks=[]
+    )
+    for row, (name, segments) in enumerate(moments):
         left = 0.0
+        axes.text(0, row + 0.17, name, size=9.5, va="center", color=INK)
         for segment in segments:
             start = left
             for block in segment["blocks"]:
-                width = block["size"] / MIB
-                paper.bar(axes, (left, row, width, 0.62), FILLS.get(block["state"]), f"{width:.3g}", wide / widest)
+                width, fill = block["size"] / MIB, FILLS.get(block["state"])
+                paper.bar(axes, (left, row + 0.34, width, 0.36), fill, f"{width:.3g}", paper.INCHES / widest)
                 left += width
-            paper.rectangle(axes, start, row - 0.04, left - start, 0.7, "none", INK, linewidth=1.4)
+            paper.rectangle(axes, start, row + 0.31, left - start, 0.42, "none", INK, linewidth=1.4)
+            paper.write(axes, (start + left) / 2, row + 0.85, f"{segment['total_size'] / MIB:.3g}", 8, ha="center")
             left += gap
-    paper.name_rows(axes, [name for name, _ in moments], 10, 0.31)
     paper.hide_spines(axes)
     return figure
 
