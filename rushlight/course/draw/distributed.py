@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from rushlight.course.draw import paper
-from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, Picture, arrow, charts, rectangle, sheet
+from rushlight.course.draw.paper import CHARACTER, INK, MARGIN, MONO, Picture, arrow, charts, rectangle, sheet
 
 FORWARD, BACKWARD, SENT = "0.88", "0.62", paper.MARK
 
@@ -208,7 +208,7 @@ def cost(
             axes.annotate("" if points else name, (start, predicted(start)), (0, 4), **style)
     if until is not None and until > last:
         axes.axvspan(last, until, color="0.95", linewidth=0, zorder=0)
-        style = {"transform": axes.get_xaxis_transform(), "size": 8.5, "style": "italic", "color": FAINT}
+        style = {"transform": axes.get_xaxis_transform(), "size": 8.5, "style": "italic", "color": INK}
         axes.text((last * until) ** 0.5, 0.04, "projected", ha="center", **style)
         axes.text((first * last) ** 0.5, 0.04, "measured", ha="center", **style)
     axes.margins(y=0.14)  # room for the labels below the lines

@@ -27,7 +27,9 @@ def lens(words: Sequence[str], rows: Sequence[tuple[str, Sequence[tuple[str, flo
         top = 0.4 + 1.1 * i
         axes.text(MARGIN, top + 0.45, name, size=8, **MONO)
         for x, wide, (token, probability) in zip(edges, widths, cells):
-            cell(axes, x, top, wide - 0.12, 0.9, f"{1 - 0.75 * probability:.2f}", token, size=7.5)
+            shade = 1 - 0.75 * probability
+            shade = min(shade, 0.46) if shade < 0.51 else max(shade, 0.56)  # no text can be read on a grey between
+            cell(axes, x, top, wide - 0.12, 0.9, f"{shade:.2f}", token, size=7.5)
     for x, wide, word in zip(edges, widths, words):
         axes.text(x + (wide - 0.12) / 2, 1.1 * len(rows) + 0.75, word, size=7.5, ha="center", weight="bold", **MONO)
     axes.text(MARGIN, 1.1 * len(rows) + 0.75, "input", size=8, weight="bold", **MONO)

@@ -103,7 +103,7 @@ def linked_timeline(trace: dict[str, Any], window: tuple[float, float], unit: st
     row_of_calls = [*lines].index("calls")
     for level, (name, line) in enumerate(lines.items()):
         on_device = name.startswith("stream")
-        fill = "0.82" if on_device else "0.5" if name == "calls" else f"{0.9 - 0.07 * (level % 4):.2f}"
+        fill = "0.82" if on_device else "0.45" if name == "calls" else f"{0.9 - 0.07 * (level % 4):.2f}"
         for event in line:
             start, long = event["ts"] - first, event["dur"]
             text = "" if on_device else event["name"].removeprefix("aten::")

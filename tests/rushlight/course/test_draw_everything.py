@@ -35,6 +35,13 @@ def test_the_lens_is_drawn_with_the_first_row_lowest():
     assert height["after block 0"] < height["before"] < height["input"]  # y grows downwards
 
 
+def test_no_token_is_on_a_middle_grey():
+    cells = [("a", step / 20) for step in range(21)]
+    [axes] = rl.draw.lens(["a"] * 21, [("before", cells)]).axes
+    shades = [patch.get_facecolor()[0] for patch in axes.patches]
+    assert len(shades) == 21 and not any(0.465 < shade < 0.555 for shade in shades)
+
+
 def test_a_column_of_the_lens_is_as_wide_as_its_longest_token():
     figure = rl.draw.lens(["a", "·tomorrow", "b"], [("before", [("a", 0.5), ("b", 0.5), ("·yesterday", 0.5)])])
     [axes] = figure.axes
