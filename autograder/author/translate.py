@@ -43,7 +43,7 @@ CODE = {  # catalogues of what code says, and the files that say it
     ],
     "hints": ["autograder/checks/**/*.py", "autograder/patients/*/*.py"],
     "site": [
-        *("docs/programs/hooks/*.py", "docs/programs/browser/*.toml", "mkdocs.yml"),
+        *("docs/programs/hooks/*.py", "docs/programs/browser/*.toml", "docs/theme/404.html", "mkdocs.yml"),
         *("phases/*/reading.ipynb", "labs/*/*.ipynb"),
     ],
     "figures": ["docs/figures/*.js", "docs/programs/figures/*.py", "docs/browser/*.js", "docs/javascripts/*.js"],
@@ -141,7 +141,7 @@ def _said(name: str) -> Iterator[tuple[str, str]]:
 @cache
 def said_in(path: Path, name: str) -> list[str]:
     """The messages of a file of code, which is one of those of a catalogue."""
-    methods: dict[str, Any] = {".py": _python, ".js": "javascript", ".j2": babel_extract}
+    methods: dict[str, Any] = {".py": _python, ".js": "javascript", ".j2": babel_extract, ".html": babel_extract}
     methods |= {".yml": _labels, ".toml": _reasons, ".ipynb": _drawn if name == "pictures" else _title, ".svg": _drawn}
     functions = dict.fromkeys(FUNCTIONS if name != "hints" else ())  # a check's `words` are names
     options = {"parse_template_string": True} if path.suffix == ".js" else {}

@@ -69,6 +69,14 @@ def test_a_link_to_a_page_in_english_says_so(folder):
                 assert english == ('hreflang="en"' in link) == (said in link), link
 
 
+def test_what_a_page_that_is_not_there_says_is_in_the_language_of_its_address(page, other):
+    page.goto(f"{other}/phases/nothing.html")
+    said = translation.catalogue(LANGUAGE, "site")["This page does not exist"]
+    assert page.get_by_role("heading").all_inner_texts() == [said]
+    page.locator("article").get_by_role("link").last.click()
+    page.wait_for_url(f"{other}/index.html")
+
+
 @pytest.mark.sweep
 def test_a_page_without_a_translation_is_read_aloud_in_english_and_says_so(page, other):
     page.goto(f"{other}/releasing.html")

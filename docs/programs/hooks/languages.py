@@ -202,6 +202,12 @@ def on_page_content(content: str, page: Page, config: MkDocsConfig, files: Files
     return re.sub(r'(<(?:img|script)\b[^>]*? src=")([^":]+)"', above, content)
 
 
+def on_template_context(context: dict, **_) -> None:
+    """What `404.html` says: a host has one page for all addresses that do not exist, in whatever language."""
+    context["languages"] = ["en", *translation.languages()]
+    context["words"] = lambda text, code: text if code == "en" else translation.catalogue(code, "site").get(text, text)
+
+
 def on_post_template(output_content: str, **_) -> str:
     """The theme would ask each address of another language for a sitemap."""
     return output_content.replace('<link rel="alternate" ', '<link rel="alternate " ')
