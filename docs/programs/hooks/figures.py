@@ -25,7 +25,7 @@ from autograder import translation
 from docs.programs import DOCS, FIGURES
 from docs.programs.hooks import scripts
 from docs.programs.hooks.divided import FENCED, HEADING, plain
-from docs.programs.hooks.languages import say, words
+from docs.programs.hooks.languages import LANGUAGE, say, words
 
 PHASES = DOCS.parent / "phases"
 PICTURE = re.compile(r"^!\[([^\]]*)\]\((\w+)\.svg\)\n\n\*((?:\*\*|[^*])+)\*$", re.MULTILINE)
@@ -78,6 +78,8 @@ def pictures() -> dict[str, tuple[str, str, str]]:
             if (FIGURES / f"{match[2]}.js").exists():
                 above = HEADING.findall(FENCED.sub("", text[: match.start()]))
                 picture = translation.markdown(match[0], say(f"phases/{path.parent.name}"))
+                if LANGUAGE and picture == match[0]:  # of a reading in English
+                    picture = picture.replace(match[3], f'<span lang="en">{match[3]}</span>')
                 shown[match[2]] = path.parent.name, picture, slugify(plain(above[-1][1]), "-")
     return shown
 
