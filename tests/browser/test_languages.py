@@ -67,6 +67,9 @@ def test_a_link_to_a_page_in_english_says_so(folder):
             if target.is_relative_to(folder / LANGUAGE) and target.exists():
                 english = '<article lang="en"' in target.read_text("utf-8")
                 assert english == ('hreflang="en"' in link) == (said in link), link
+    found = json.loads((folder / LANGUAGE / "search/search_index.json").read_text("utf-8"))["docs"]
+    assert {"english" in each for each in found if each["location"].startswith("releasing")} == {True}
+    assert {"english" in each for each in found if each["location"].startswith("students")} == {False}
 
 
 def test_what_a_page_that_is_not_there_says_is_in_the_language_of_its_address(page, other):

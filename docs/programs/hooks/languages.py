@@ -37,8 +37,6 @@ FENCED = re.compile(r"^(```+|~~~+).*?^\1`*$", re.MULTILINE | re.DOTALL)
 HEADING = re.compile(r"^(#+ +)(.+?)((?: *\{[^}]*\})?)$", re.MULTILINE)
 TO_A_PAGE = re.compile(r'<a [^>]*?href="([^":#]+\.html)[^>]*')
 
-english: set[str] = set()  # the addresses of pages without a translation, below the site in this language
-
 
 def words(text: str, here: bool = True) -> str:
     """A text of the site itself in the language of this build, or in English if the page is not translated `here`."""
@@ -111,7 +109,7 @@ def translated(text: str, name: str) -> str:
 
 @event_priority(100)  # before the theme and the search decide in which language they are
 def on_config(config: MkDocsConfig) -> None:
-    english.clear()
+    config.extra["english"] = set()  # the addresses of pages without a translation, below the site in this language
     codes = ["en", *translation.languages()]
     config.extra["language"], below = LANGUAGE or "en", f"{LANGUAGE}/" if LANGUAGE else ""
     foot = {
@@ -175,7 +173,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     text = f"docs/{name}" if not lab else f"labs/{lab[2]}" if lab[2] else f"phases/{lab[1]}"
     if not translation.catalogue(LANGUAGE, text):
         page.meta["untranslated"] = words("This page is not translated yet. It is in English.")
-        english.add(page.url.removeprefix(f"{LANGUAGE}/"))
+        config.extra["english"].add(page.url.removeprefix(f"{LANGUAGE}/"))
     if known := say(text)(page.meta.get("description", ""), "description"):
         page.meta["description"] = known
     return None if lab else translated(markdown, text)
@@ -221,14 +219,14 @@ def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
         return output
     if "untranslated" in page.meta:
         output = output.replace("<article ", '<article lang="en" ', 1)
-    output = TO_A_PAGE.sub(partial(_with_its_language, page), output)
+    output = TO_A_PAGE.sub(partial(_with_its_language, page, config), output)
     return re.sub(r'"base": "[^"]*"', f'"base": "{get_relative_url(f"{LANGUAGE}/", page.url)}"', output, count=1)
 
 
-def _with_its_language(page: Page, link: re.Match) -> str:
+def _with_its_language(page: Page, config: MkDocsConfig, link: re.Match) -> str:
     """The tag of a link, which says so if it leads to a page in English."""
     address = posixpath.normpath(posixpath.join(posixpath.dirname(page.url), link[1])).removeprefix(f"{LANGUAGE}/")
-    if address not in english:
+    if address not in config.extra["english"]:
         return link[0]
     tag, named = re.subn(r'aria-label="[^"]*', rf"\g<0> ({words('in English')})", link[0])
     return f'{tag} hreflang="en"' + ("" if named else f' title="{words("in English")}"')

@@ -34,7 +34,7 @@ from mkdocs.structure.pages import Page
 
 from autograder.language import FOLDER
 from docs.programs import DOCS
-from docs.programs.hooks.languages import LANGUAGE, english
+from docs.programs.hooks.languages import LANGUAGE
 
 log = logging.getLogger("mkdocs.hooks.searching")
 
@@ -113,7 +113,7 @@ def on_post_build(config: MkDocsConfig) -> None:
     for entry in search.search_index.entries:
         entry["location"] = entry["location"].removeprefix(f"{LANGUAGE}/") if LANGUAGE else entry["location"]
         page, _, anchor = entry["location"].partition("#")
-        if page in english:
+        if page in config.extra["english"]:
             # `search.js` puts it behind the pages in the reader's language
             entry["english"] = [translated(known, entry["title"]), translated(known, entry["text"])]
         folder, stem = Path(page).parent.name, Path(page).stem
