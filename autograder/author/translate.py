@@ -213,13 +213,15 @@ def _bound(node: ast.stmt) -> list[str]:
 
 def _constants(node: ast.AST, defined: dict[str, ast.stmt] | None = None) -> Iterator[str]:
     """The texts to which an expression may evaluate, with `{name}` for each value of an f-string. A name that is `defined` is
-    followed once."""
+    followed once, and so is the table of which a function returns an item."""
     match node:
         case ast.Constant(str(text)) if text:
             yield text
         case ast.JoinedStr(parts):
             yield "".join(_part(part, number) for number, part in enumerate(parts))
-        case ast.Compare() | ast.Subscript() | ast.Expr(ast.Constant()):
+        case ast.Return(ast.Subscript(value=ast.Name() as table)):
+            yield from _constants(table, defined)
+        case ast.Compare() | ast.Subscript() | ast.Expr(ast.Constant()) | ast.Call(ast.Name("field")):  # a part's name
             return
         case ast.Name(name) if defined and name in defined:
             yield from _constants(defined.pop(name), defined)

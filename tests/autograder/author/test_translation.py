@@ -249,9 +249,12 @@ def told(own, names):
 
 def about(case, mine, theirs):
     '''A docstring.'''
+    if field(mine, "the name of a part"):
+        return TABLE[case]
     return f"a hint on {case.name}" if mine["an entry of it"] == "a name of it" else "a hint in words"
 
 
+TABLE = {"a key of it": "a hint in a table"}
 program("a.check", hint=about)
 program("a.check", hint=explained(shape="the shape is wrong"), show="no text for a reader")
 """
@@ -272,7 +275,7 @@ def test_what_code_says_are_the_texts_of_calls_and_what_a_hint_may_be():
     said = [text for _, _, text, _ in translate._python(io.BytesIO(SAYS), translate.FUNCTIONS, (), {})]
     assert sorted(said) == sorted(
         ["a text", "yours {own}, torch's {3}", "a sentence in two parts", "in a phrase", "in a phrase"]
-        + ["a hint on {name}", "a hint in words", "the shape is wrong"]
+        + ["a hint on {name}", "a hint in words", "a hint in a table", "the shape is wrong"]
     )
 
 
