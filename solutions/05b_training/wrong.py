@@ -601,6 +601,33 @@ add_param_group__takes_the_values_of_a_dict = edited(
     optimizer.add_param_group,
     ("else list(params)", "else list(params.values() if type(params) is dict else params)"),
 )
+sgd__makes_a_new_parameter = edited(optimizer.sgd, ("param.add_(grad", "param = param.add(grad"))
+adam__makes_a_new_parameter = edited(optimizer.adam, ("param.addcdiv_(", "param = param.addcdiv("))
+rmsprop__makes_a_new_parameter = edited(
+    rules.rmsprop, ("param.add_(momentum", "param = param.add(momentum"), ("param.addcdiv_(", "param = param.addcdiv(")
+)
+sgd__damps_nothing = edited(optimizer.sgd, ("(grad, alpha=1 - dampening)", "(grad)"))
+default_collate__takes_numbers_of_numpy_for_floats = edited(
+    collate.default_collate, ("(np.bool_, np.number)", "np.bool_"), ("(first, float)", "(first, (float, np.number))")
+)
+add_param_group__looks_at_the_last_group_only = edited(
+    optimizer.add_param_group, ("in optimizer.param_groups)", "in optimizer.param_groups[-1:])")
+)
+add_param_group__takes_what_is_no_leaf = edited(
+    optimizer.add_param_group, ("if not (param.is_leaf or param.retains_grad):", "if False:")
+)
+add_param_group__takes_any_mapping = edited(
+    optimizer.add_param_group, ("if not isinstance(param_group, dict):", 'if not hasattr(param_group, "keys"):')
+)
+add_param_group__keeps_a_list = edited(
+    optimizer.add_param_group, ("else list(params)", "else params if type(params) is list else list(params)")
+)
+add_param_group__refuses_what_it_has_added = edited(
+    optimizer.add_param_group,
+    ("    optimizer.param_groups.append(param_group)", ""),
+    ("    if not set(params)", "    optimizer.param_groups.append(param_group)\n    if not set(params)"),
+    ("in optimizer.param_groups)", "in optimizer.param_groups[:-1])"),
+)
 
 
 def batches__ends_at_any_error(sampler, batch_size, drop_last):

@@ -579,6 +579,9 @@ kernel_traffic__each_pointer_once = edited(triton_code.kernel_traffic, ("of_poin
 kernel_traffic__loads_only = edited(
     triton_code.kernel_traffic, ('nbytes["load"], nbytes["store"]', 'nbytes["load"], 0')
 )
+kernel_traffic__stores_first = edited(
+    triton_code.kernel_traffic, ('nbytes["load"], nbytes["store"]', 'nbytes["store"], nbytes["load"]')
+)
 kernel_traffic__elements = edited(triton_code.kernel_traffic, (f" * {_SIZE}", ""))
 kernel_traffic__four_bytes = edited(triton_code.kernel_traffic, (_SIZE, "4"))
 kernel_traffic__loaded_index_is_one_element = edited(triton_code.kernel_traffic, (_ALL, "elements = 1"))

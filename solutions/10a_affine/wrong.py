@@ -12,6 +12,7 @@ from rushlight.ao.quantization import affine
 from rushlight.ao.quantization.affine import _check_bounds, as_float32
 from rushlight.ao.quantization.observer import moving_average_per_channel
 from rushlight.aten.generated import functions as F
+from rushlight.c10 import small_floats
 from rushlight.course import predictions
 
 from ..shared import copied, edited
@@ -559,3 +560,51 @@ def pack_int4__the_last_value_in_the_upper_half(values):
     flat = values.reshape(-1).tolist()
     pairs = [flat[i] + 16 * flat[i + 1] for i in range(0, len(flat) - 1, 2)]
     return rl.tensor(pairs + [16 * number for number in flat[len(flat) - len(flat) % 2 :]], dtype=rl.uint8)
+
+
+quantize_per_channel__rounds_half_up = edited(
+    affine.quantize_per_channel,
+    ("functions.round(input * (1.0 / scales.reshape(sizes)))", "(input / scales.reshape(sizes) + 0.5).floor()"),
+    ("input / scales.reshape(sizes)", "input * (1.0 / scales.reshape(sizes))"),
+)
+quantize_per_channel__forgets_the_zero_points = edited(
+    affine.quantize_per_channel, ("rounded + zero_points.reshape(sizes)", "rounded")
+)
+quantize_per_channel__the_next_number_below = edited(
+    affine.quantize_per_channel, ("functions.round(", "functions.floor(")
+)
+quantize_per_channel__wraps_around = edited(
+    affine.quantize_per_channel,
+    ("clamp(rounded + zero_points.reshape(sizes), quant_min, quant_max).to(dtype)", "clamp(SUM, quant_min, quant_max)"),
+    ("SUM", "(rounded + zero_points.reshape(sizes)).to(dtype)"),
+)
+pack_int4__repeats_the_last_value = edited(
+    affine.pack_int4,
+    (
+        "flat = values.reshape(-1)",
+        "flat = functions.cat([values.reshape(-1), values.reshape(-1)[-(values.numel() % 2) or values.numel() :]])",
+    ),
+)
+pack_int4__rounds_the_length_down = edited(
+    affine.pack_int4, ("(flat.numel() + 1) // 2", "flat.numel() // 2"), ("flat[::2]", "flat[: len(packed) * 2 : 2]")
+)
+moving_average_per_channel__keeps_the_graph = edited(moving_average_per_channel, ("x_orig.detach()", "x_orig"))
+
+
+def bfloat16_bits__rounds_up(bits):
+    return 0x7FC0 if bits & 0x7FFFFFFF > 0x7F800000 else bits + 0xFFFF >> 16
+
+
+def bfloat16_bits__without_the_sign(bits):
+    return _bfloat16_bits(bits & 0x7FFFFFFF)
+
+
+def bfloat16_bits__keeps_the_exponent(bits):
+    return bits >> 23 << 7 | _bfloat16_bits(bits) & 0x7F
+
+
+def bfloat16_bits__of_32_bits(bits):
+    return _bfloat16_bits(bits) << 16
+
+
+_bfloat16_bits = copied(small_floats.bfloat16_bits)

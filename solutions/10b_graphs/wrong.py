@@ -160,6 +160,29 @@ fuse_conv_bn_weights__of_four_dimensions_at_most = edited(
 fuse_conv_bn_weights__in_the_dtype_of_the_weight = edited(
     rl.nn.utils.fusion.fuse_conv_bn_weights, ("bn_rv + bn_eps)", "bn_rv + bn_eps).to(conv_w.dtype)")
 )
+fuse_conv_bn_weights__channels_last = edited(
+    rl.nn.utils.fusion.fuse_conv_bn_weights, ("[-1] + [1] * (conv_w.dim() - 1)", "[1] * (conv_w.dim() - 1) + [-1]")
+)
+fuse_conv_bn_weights__by_the_variance = edited(
+    rl.nn.utils.fusion.fuse_conv_bn_weights, ("functions.rsqrt(bn_rv + bn_eps)", "1 / (bn_rv + bn_eps)")
+)
+fuse_conv_bn_weights__bias_not_scaled = edited(
+    rl.nn.utils.fusion.fuse_conv_bn_weights, ("conv_b - bn_rm)", "conv_b / factor - bn_rm)")
+)
+fuse_conv_bn_weights__copies_into_parameters = edited(
+    rl.nn.utils.fusion.fuse_conv_bn_weights,
+    ("Parameter(weight.to(conv_w.dtype), conv_w.requires_grad)", "Parameter(weight * 0, False)"),
+    ("weight * 0, False)", "functions.empty_like(conv_w.detach()), False).copy_(weight)"),
+    ("copy_(weight)", "copy_(weight if conv_w.requires_grad else weight.detach())"),
+)
+fuse_conv_bn_weights__tensors = edited(
+    rl.nn.utils.fusion.fuse_conv_bn_weights,
+    ("Parameter(weight.to(conv_w.dtype), ", "weight.to(conv_w.dtype).detach().requires_grad_("),
+    ("Parameter(bias.to(b_dtype), ", "bias.to(b_dtype).detach().requires_grad_("),
+)
+fuse_conv_bn_weights__in_the_dtype_of_the_norm = edited(
+    rl.nn.utils.fusion.fuse_conv_bn_weights, ("weight.to(conv_w.dtype)", "weight"), ("bias.to(b_dtype)", "bias")
+)
 fuse_conv_bn_weights__rounds_the_factor = edited(
     rl.nn.utils.fusion.fuse_conv_bn_weights, ("(conv_w.dim() - 1))", "(conv_w.dim() - 1)).to(conv_w.dtype)")
 )

@@ -275,6 +275,8 @@ unscale_grads__only_inf = edited(
 )
 unscale_grads__of_the_sum = edited(unscale_grads, ("isfinite(grad).all()", "isfinite(grad.sum())"))
 unscale_grads__as_float32 = edited(unscale_grads, ("isfinite(grad)", "isfinite(grad.float())"))
+unscale_grads__a_tensor = edited(unscale_grads, (".all().item()", ".all()"), ("or not ", "| ~"), ("False", "scale < 0"))
+unscale_grads__a_number = edited(unscale_grads, ("return found_inf", "return float(found_inf)"))
 unscale_grads__in_float64 = edited(unscale_grads, (".reciprocal().float()", ".reciprocal()"))
 
 

@@ -334,6 +334,7 @@ def can_use_32bit_indexing__the_largest_dimension(sizes, operand_strides):
 
 can_use_32bit_indexing__unsigned = edited(can_use_32bit_indexing, ("2**31 - 1", "2**32 - 1"))
 can_use_32bit_indexing__one_more = edited(can_use_32bit_indexing, ("2**31 - 1", "2**31"))
+can_use_32bit_indexing__fewer = edited(can_use_32bit_indexing, ("math.prod(sizes) <= most", "math.prod(sizes) < most"))
 can_use_32bit_indexing__without_the_first_element = edited(can_use_32bit_indexing, ("1 + reach", "reach"))
 
 
@@ -569,6 +570,7 @@ add__vectorised_by_the_inputs_alone_in_pairs = edited(
     add, ("can_vectorize_up_to(4, loop.addresses) == 4", "can_vectorize_up_to(4, loop.addresses) >= 2")
 )
 add__too_few_threads = edited(add, ("-(-loop.numel // 4)", "loop.numel // 16"))
+add__four_times_the_threads = edited(add, ("-(-loop.numel // 4)", "loop.numel"))
 add__output_first = edited(add, ('"add", loop.numel, *inputs, to,', '"add", loop.numel, to, *inputs,'))
 add__inputs_first_in_the_strided_one = edited(
     add, ("to, *inputs, loop.numel, loop.loop()", "*inputs, to, loop.numel, loop.loop()")

@@ -255,7 +255,7 @@ def _about_batches(case, mine, theirs):
         case "float" | "metres":
             return "Python's floats become float64"
         case "number" | "whole number" | "truth":
-            return "np.bool_ is no np.number, and most numpy numbers are no Python numbers"
+            return "numpy's numbers and booleans keep their dtype, and np.bool_ is no np.number"
     return None
 
 

@@ -72,7 +72,6 @@ _REFUSED = {  # hints by the params that torch refuses
     "no leaf": "a parameter is a leaf, or it retains its gradient",
     "number": "each of the params is a tensor",
     "no dict": "the group itself is a dict, or of a subclass of dict",
-    "no params": "a group without \"params\" is a KeyError",
 }  # fmt: skip
 _OF_KIND = {"own set": "set", "half known": "known", "none in it": "number", "one number": "number", "names": "number"}
 _OF_KIND |= {"no true dict": "no dict"}
@@ -89,10 +88,7 @@ def _about_groups(case, mine, theirs):
     name, refused = first_apart(yours[i], wanted[i]), field(wanted[i], "result")
     kind = case["groups"][i]["params"]
     if name == "result" and refused:
-        return _REFUSED.get(
-            _OF_KIND.get(kind, kind),
-            "a parameter belongs to one group: is it in any of the groups that the optimizer has?",
-        )
+        return _REFUSED.get(_OF_KIND.get(kind, kind), _IN_ONE_GROUP)
     if name in ("result", "warned"):
         return "only the same object is a repeated parameter: two tensors may have equal elements, or the same memory"
     if refused:
@@ -433,7 +429,8 @@ def _are_parts(mine, theirs, factor):
         _steps(lr=0.0, momentum=0.5), _steps(nesterov=True),
         *[_steps(lr=0.5, weight_decay=0.1, momentum=m, changes=[{"weight_decay": -0.5}, {}, {}]) for m in (0.0, 0.5)],
         _steps(lr=0.5, changes=[{"momentum": -0.5}, {}, {}]),
-        _steps(gradients=[[1]], lr=0.5, weight_decay=0.0, infinite=True), _steps(lr=0.5, weight_decay=1.0),
+        _steps(gradients=[[1]], lr=0.5), _steps(gradients=[[1]], lr=0.5, weight_decay=0.0, infinite=True),
+        _steps(lr=0.5, weight_decay=1.0),
         _steps(lr=0.5, changes=[{"weight_decay": -1.0}, {"momentum": -1.0}, {"momentum": 1.0}]),
         _steps(lr=0.5, momentum=1.0, infinite=True),
     ],
@@ -521,6 +518,7 @@ def _about_update(case, mine, theirs):
         _steps("Adam", changes=[{"weight_decay": -0.5}, {}, {}], lr=0.5), _steps("Adam", lr=0.0),
         *[_steps(kind, lr=0.5, weight_decay=w) for kind in _BOTH for w in (0.0, 1.0)],
         *[_steps(kind, lr=0.5, changes=[{"weight_decay": -1.0}, {}, {}]) for kind in _BOTH],
+        *[_steps(kind, [[1]], lr=0.5) for kind in _BOTH],
         *[_steps(kind, [[1]], lr=0.5, weight_decay=0.0, infinite=True) for kind in _BOTH],
         *[_steps(kind, lr=0.5, amsgrad=True, infinite=nan) for kind in _BOTH for nan in ("nan in the gradient", "nan in w")],
     ],
@@ -576,7 +574,7 @@ def _about_rmsprop(case, mine, theirs):
         _steps("RMSprop", changes=[{}, {"maximize": True}, {"momentum": 0.0}], lr=0.5, momentum=0.5),
         _steps("RMSprop", changes=[{"weight_decay": -0.5}, {}, {}], lr=0.5),
         _steps("RMSprop", changes=[{"momentum": -0.5}, {}, {}], lr=0.5),
-        _steps("RMSprop", [[1]], lr=0.5, weight_decay=0.0, infinite=True),
+        _steps("RMSprop", [[1]], lr=0.5), _steps("RMSprop", [[1]], lr=0.5, weight_decay=0.0, infinite=True),
         _steps("RMSprop", lr=0.5, momentum=0.5, centered=True, infinite="nan in the gradient"),
     ],
     hint=_about_rmsprop,

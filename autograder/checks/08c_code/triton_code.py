@@ -159,11 +159,15 @@ def _traffic_cases(st):
     """The recorded kernels, with other types of their pointers."""
 
     def case(edge):
-        pointers = re.findall(r"'(\w+)': '\*", edge["source"])
-        types = st.fixed_dictionaries({pointer: st.sampled_from(sorted(TYPES)) for pointer in pointers})
+        types = st.fixed_dictionaries({pointer: st.sampled_from(sorted(TYPES)) for pointer in _types(edge["source"])})
         return types.map(lambda types: edge | {"source": _with_types(edge["source"], types), "types": types})
 
     return st.sampled_from(_traffic_edges()).flatmap(case)
+
+
+def _types(source):
+    """The types of a kernel's pointers, by their names."""
+    return dict(re.findall(r"'(\w+)': '(\*\w+)'", source))
 
 
 def _renamed(name):
@@ -182,7 +186,7 @@ def _with_types(source, types):
 def _all_traffic_edges():
     edges = _traffic_edges()
     for edge in edges[::3]:
-        types = dict(re.findall(r"'(\w+)': '(\*\w+)'", edge["source"]))
+        types = _types(edge["source"])
         edges.append(edge | {"source": _with_types(edge["source"], types), "types": types})
     return edges
 
@@ -196,8 +200,11 @@ def _about_traffic(case, mine, theirs):
         if pointer not in mine:
             return f"{pointer} is missing"
         if mine[pointer] != theirs[pointer]:
-            if not isinstance(mine[pointer], list) or mine[pointer] == theirs[pointer][::-1]:
+            if not isinstance(mine[pointer], list) or [*map(bool, mine[pointer])] != [*map(bool, theirs[pointer])]:
                 return f"the first difference is {pointer}: its value is a pair, the bytes loaded and the bytes stored"
+            size = TYPES[_types(case["source"])[pointer]]
+            if [n * size for n in mine[pointer]] in (theirs[pointer], [n * 4 for n in theirs[pointer]]):
+                return f"the first difference is {pointer}: `POINTER_SIZES` has the bytes of an element, by its pointer's type"
             return (
                 f"the first difference is {pointer}: count each line once for each different number that its index has"
             )

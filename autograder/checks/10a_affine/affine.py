@@ -6,6 +6,7 @@ quotient may round to different integers.
 
 from __future__ import annotations
 
+import math
 import warnings
 
 import numpy as np
@@ -196,6 +197,8 @@ def _about_values(case, mine, theirs):
     steps = {"": x * np.float32(1 / case["scale"]), "quotient": x / scale, "reciprocal in float32": x * (one / scale)}
     if case["of"] != "float32" and _rule_of(yours, steps, case["zero_point"], case["quant"]) is None:
         return "as_float32 converts the input first"
+    if _rule_of(yours, steps, case["zero_point"], case["quant"]) == "reciprocal in float32":
+        return "1.0 / scale is computed in Python's numbers, and the product in float32"
     return _about_steps(yours, wanted, steps, case["zero_point"], case["quant"])
 
 
@@ -205,7 +208,6 @@ _OTHER_RULES = {
     "added before": "round, and then add the zero point: a value in the middle goes to the even number of steps, whatever the "
     "zero point is",
     "quotient": "multiply by the reciprocal of the scale: a quotient may round to another integer",
-    "reciprocal in float32": "1.0 / scale is computed in Python's numbers, and the product in float32",
     "half up": "a value in the middle goes to the even number of steps: `round` does this",
 }  # fmt: skip
 
@@ -215,7 +217,7 @@ def _rule_of(yours, steps, zero_point, quant):
     right = steps[""]
     totals = {rule: np.rint(wrong) + zero_point for rule, wrong in steps.items() if rule}
     totals |= {"added before": np.rint(right + np.float32(zero_point)), "forgotten": np.rint(right)}
-    totals["half up"] = np.floor(right + np.float32(0.5)) + zero_point
+    totals |= {"half up": np.floor(right + np.float32(0.5)) + zero_point, "down": np.floor(right) + zero_point}
     fitting = [
         rule for rule, total in totals.items() if (np.clip(total, *quant).astype(np.int64).ravel() == yours).all()
     ]
@@ -226,8 +228,8 @@ def _about_steps(yours, wanted, steps, zero_point, quant):
     """A hint for wrong integers: the rule that gives them, if it is the only one that is known, or else what torch rounds."""
     sums = np.broadcast_to(np.rint(steps[""]) + zero_point, steps[""].shape).ravel()
     i = int(np.flatnonzero(yours != wanted)[0])
-    if rule := _rule_of(yours, steps, zero_point, quant):
-        return _OTHER_RULES[rule]
+    if hint := _OTHER_RULES.get(_rule_of(yours, steps, zero_point, quant)):
+        return hint
     if wanted[i] in quant and not quant[0] <= sums[i] <= quant[1]:
         return _SATURATE
     number = f"{np.ravel(steps[''])[i]:.9g}"
@@ -269,8 +271,9 @@ def shown_values(torch, scale, halves, nudge, zero_point, quant, kind, of, sizes
         _values(), _values(zero_point=1), _values(zero_point=-3), _values(quant=[-2, 1]), _values(0.5, [], 0),
         _values(kind="uint8", quant=[0, 255], zero_point=2), _values(kind="uint8", quant=[0, 3], zero_point=2),
         _values(kind="int32", quant=[-3, 3]), _values(0.25, [1000, -1000, 900]), _values(0.5, [9], 0, 5, [-4, 4]),
-        *[_values(scale, [half, half + 8], nudge) for scale, half, nudge in QUOTIENTS + RECIPROCALS],
-        *[_values(scale, [half], nudge, 7) for scale, half, nudge in QUOTIENTS[:3]],
+        *[_values(scale, [half, half + 8, -half], nudge) for scale, half, nudge in QUOTIENTS + RECIPROCALS],
+        *[_values(scale, [half], nudge, 8) for scale, half, nudge in QUOTIENTS[:3]],
+        _values(0.5, [1], 0, 2), _values(0.5, [3, 5], 0, 1),  # of the other rules one gives this: half up, added before
         _values(0.5, [4, 1, 3], of="float16"), _values(0.3, [5, 1, 3, 77], of="float16"), _values(of="bfloat16", zero_point=1),
         _values(of="float64"), _values(of="int64"), _values(quant=[-129, 0]), _values(quant=[0, 128]),
         _values(quant=[-1, 9], kind="uint8"), _values(quant=[0, 256], kind="uint8"), _values(0.5, ["inf", "-inf"], 0, 3),
@@ -328,7 +331,11 @@ def _about_channels(case, mine, theirs):
     scale, zero_point = (np.resize(case[name], count).reshape(along) for name in ("scales", "zero_points"))
     scale = scale.astype(np.float32)
     steps = {"": x * (np.float32(1) / scale), "quotient": x / scale}
-    if abs(yours - wanted).max() > 1 and _rule_of(yours.ravel(), steps, zero_point, case["quant"]) is None:
+    if (
+        count > 1
+        and abs(yours - wanted).max() > 1
+        and _rule_of(yours.ravel(), steps, zero_point, case["quant"]) is None
+    ):
         return _ALONG_AXIS
     return _about_steps(yours.ravel(), wanted.ravel(), steps, zero_point, case["quant"])
 
@@ -370,7 +377,9 @@ def shown_channels(torch, sizes, axis, scales, halves, nudge, zero_points, quant
         _channels([3], halves=[0], zero_points=[0, 1, 2], kind="int32", narrow=True), _channels([2, 2, 3, 2]),
         _channels([1, 1], 0, [1.0], [2**26], zero_points=[1], quant=[0, 2**30], kind="int32"),
         _channels([3, 1], 0, [0.5], [-600], zero_points=[300, 310, 290]), _channels([1, 2], 0, [1.0], [2**40, -(2**40)]),
-        *[_channels([1, 1], 0, [scale], [half], nudge, [1]) for scale, half, nudge in QUOTIENTS[:12]],
+        *[_channels([1, 3], 0, [scale], [half, half + 1, -half], nudge, [2]) for scale, half, nudge in QUOTIENTS[:12]],
+        _channels([1, 1], 0, [0.5], [1], zero_points=[2]), _channels([1, 2], 0, [0.5], [3, 5], zero_points=[1]),
+        _channels([1, 2], 0, [0.5], [400, -400], zero_points=[0]),
     ],
     hint=_about_channels,
     show=shown_channels,
@@ -417,15 +426,15 @@ _packed = defaults(sizes=[4], start=1, turned=False)
 
 
 def _about_bytes(case, mine, theirs):
-    yours, wanted = field(mine, "bytes"), field(theirs, "bytes")
+    yours, wanted, count = field(mine, "bytes"), field(theirs, "bytes"), math.prod(case["sizes"])
     if not isinstance(yours, list):
         return None
     if yours == wanted:
         return "the result is a new tensor of uint8, and the values do not change"
-    if len(yours) == np.prod(case["sizes"]) > 1:
+    if len(yours) != len(wanted) and len(yours) in (count, count // 2):
         return "a byte has two values, so that the result has half as many bytes, rounded up"
     is_turned = [(byte & 15) << 4 | byte >> 4 for byte in yours] == wanted
-    if not is_turned and int(np.prod(case["sizes"])) % 2 and yours[:-1] == wanted[:-1]:
+    if not is_turned and count % 2 and yours[:-1] == wanted[:-1]:
         return "the last byte of an odd number of values has 0 in its upper 4 bits"
     return "in the order of the indices, the first of two in the lower 4 bits"
 

@@ -151,7 +151,7 @@ def _about_unscaling(grads, mine, theirs):
         return None
     if difference(mine[0], theirs[0]):
         is_tensor = mine[0] == "Tensor"
-        return "the result is a bool: `item()` of a Tensor of bool is one" if is_tensor else "the result is a bool"
+        return "`item()` of a Tensor of bool is a bool, which is the result" if is_tensor else "the result is a bool"
     given = [[float(number) for number in grad] for grad in grads]
     apart = [i for i, pair in enumerate(zip(mine[2], theirs[2], strict=True)) if difference(*pair)]
     left = [i for i in apart if difference(mine[2][i], given[i]) is None]
