@@ -110,7 +110,7 @@
   const ownName = (location) => location.replace(/.*#(op_)?/, (_, operator) => (operator ? "op_" : "")).replace(/^op_([^-]*).*/, "$1").split(".").at(-1);
   function entryOf(query) {
     const called = query.trim().replace(/\(.*$/s, ""), parts = called.split("."), name = parts.pop();
-    if (/\s/.test(called)) return null; // a sentence, though it may have a call in it
+    if (/\s/.test(called) || /\)[,;:]?\s+\p{L}/u.test(query)) return null; // a sentence, though it may have a call in it
     const before = parts.filter((part) => !/^(torch|rl|rushlight)$/.test(part)).map((part) => (part === "F" ? "functional" : part.toLowerCase()));
     const at = api.get(name.toLowerCase()) ?? api.get(name.toLowerCase().replace(/_$/, "")) ?? [], method = (location) => /#op_|#.*\./.test(location);
     const missing = (location) => {

@@ -124,6 +124,7 @@ FIRST = (
         "loss.backward()": "api/autograd/variable.html#Tensor.backward",
         "Tensor.view": "api/operators.html#op_view",
         "model.parameters()": "api/nn/modules/module.html#Module.parameters",
+        "model.eval() or torch.no_grad, what is the difference": "05_training/reading_05a.html#training-and-evaluation",
         "my gradient is None": "04_autograd/reading_04a.html#which-results-require-grad",
     }
 )
