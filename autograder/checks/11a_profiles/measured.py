@@ -8,7 +8,7 @@ from statistics import median, pstdev
 
 from ...engine.check import program
 from ...engine.observe import is_error
-from ..cases import defaults, drawn, rows, several, type_name, when
+from ..cases import defaults, drawn, rows, several, when
 
 # The digits of a median ----------------------------------------------------------------------------------------------
 
@@ -55,14 +55,14 @@ def figures(rl, times):
     given = [*times]
     digits = rl.utils.benchmark.utils.common.significant_figures(given)
     assert given == [*times], "the times have changed"
-    return [type_name(digits), digits]
+    return digits
 
 
 @figures.oracle
 def _(torch, times):
     benchmark = import_module("torch.utils.benchmark")
     measured = benchmark.Measurement(1, times, benchmark.utils.common.TaskSpec("work()", "pass"))
-    return ["int", measured.significant_figures]
+    return measured.significant_figures
 
 
 # FLOPs ---------------------------------------------------------------------------------------------------------------
@@ -82,11 +82,11 @@ COUNTED = {"mm", "addmm", "bmm", "baddbmm", "convolution", "convolution_backward
 
 
 def _about_flops(case, mine, theirs):
-    if not isinstance(mine, list) or len(mine) != 2 or not isinstance(mine[1], (int, float)):
+    if not isinstance(mine, (int, float)):
         return None
-    name, (kind, count), right = case["name"], mine, theirs[1]
+    name, count, right = case["name"], mine, theirs
     if count == right:
-        return "the count is an int" if kind != theirs[0] else None
+        return "the count is an int" if isinstance(count, float) else None
     if name not in COUNTED:
         return "an operator with another name has 0, also if its name is similar"
     if right == 0 and not name.endswith("backward"):
@@ -149,7 +149,7 @@ def flops(rl, name, transposed, mask, **sizes):
         flops = count(name, inputs, outputs, transposed) if transposed else count(name, inputs, outputs)
         as_lists = [[list(shape) for shape in shapes] for shapes in (inputs, outputs)]
         assert flops == count(name, *as_lists, transposed), "a shape may be a list"
-    return [type_name(flops), flops]
+    return flops
 
 
 def _as_call(name, transposed, mask, **sizes):
@@ -169,14 +169,14 @@ def _(torch, name, transposed, mask, **sizes):
     inputs, outputs = _shapes(name, transposed=transposed, **sizes)
     formula = counter.flop_registry.get(getattr(aten, name))
     if formula is None:
-        return ["int", 0]
+        return 0
     tensors, results = ([torch.empty(shape, device="meta") for shape in shapes] for shapes in (inputs, outputs))
     ones = [1] * (len(inputs[0]) - 2)
     if name == "convolution":
-        return ["int", formula(*tensors, None, ones, ones, ones, transposed, ones, 1, out_val=results[0])]
+        return formula(*tensors, None, ones, ones, ones, transposed, ones, 1, out_val=results[0])
     if name == "convolution_backward":
-        return ["int", formula(*tensors, None, ones, ones, ones, transposed, ones, 1, mask, out_val=results)]
-    return ["int", formula(*tensors, out_val=results[0])]
+        return formula(*tensors, None, ones, ones, ones, transposed, ones, 1, mask, out_val=results)
+    return formula(*tensors, out_val=results[0])
 
 
 def _shapes(name, sizes, positions, kernel, transposed, padding, stride):

@@ -53,7 +53,7 @@ def appended(rl, counts, positions, batch):
         assert all(map(rl.equal, before, new)), "the keys or the values that were given have changed"
         assert not reads.count, "an operator reads the memory of the cache: only the new tokens are copied"
         if not isinstance(result, str):
-            result = [type(result).__name__, [tensor.clone() for tensor in result], _shares(result, memory)]
+            result = [[tensor.clone() for tensor in result], _shares(result, memory)]
         shown.append([result, cache.length, (cache.keys is memory[0], cache.values is memory[1])])
     return [shown, cache.keys, cache.values]
 
@@ -78,7 +78,7 @@ def _(torch, counts, positions, batch):
             length += count
             new = [numbers(torch, [batch, 2, count, 3], 2 * i + part, "float32") for part in range(2)]
             known = [torch.cat(pair, 2) for pair in zip(known, new)]
-            result = ["tuple", known, [tensor + 1 for tensor in known]]
+            result = [known, [tensor + 1 for tensor in known]]
         shown.append([result, length, (True, True)])
     rest = torch.full((batch, 2, positions - length, 3), REST)
     return [shown, *(torch.cat([tensor, rest], 2) for tensor in known)]

@@ -98,7 +98,6 @@ def chosen(rl, weights, temperature, top_k, top_p, seed):
     rl.manual_seed(seed)
     by_default = [*(choose(scores) for _ in range(20)), choose(scores, temperature)]
     return [
-        [type(token).__name__ for token in tokens[:1]],
         tokens,
         rl.rand(2, generator=generator),
         by_default,
@@ -131,4 +130,4 @@ def _(torch, weights, temperature, top_k, top_p, seed):
     tokens = [draw(temperature, top_k, top_p, generator) for _ in range(20)]
     torch.manual_seed(seed)
     by_default = [draw(chance, None, 1.0, None) for chance in [1.0] * 20 + [temperature]]
-    return [["int"], tokens, torch.rand(2, generator=generator), by_default, torch.rand(2)]
+    return [tokens, torch.rand(2, generator=generator), by_default, torch.rand(2)]

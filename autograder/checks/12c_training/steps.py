@@ -95,7 +95,7 @@ def accumulated(rl, parts, before):
     loss = rl.course.training.accumulate(xp, forward, given)
     xp.assert_asked(TENSORS)
     assert np.array_equal(_flat(given), _flat(before_it)), "the arrays that were given have changed"
-    return [type_name(loss), loss, log, [parameter.grad for parameter in model.parameters()]]
+    return [loss, log, [parameter.grad for parameter in model.parameters()]]
 
 
 def _alive(references):
@@ -122,7 +122,7 @@ def _(torch, parts, before):
     grads = torch.autograd.grad(loss, [*model.parameters()])
     kept = "0 activations of other parts"
     log = [call for inputs, _ in given for call in (kept, ["forward", "Tensor", "int64", *inputs.shape], "backward")]
-    return ["float", loss.item(), log, [grad + before for grad in grads]]
+    return [loss.item(), log, [grad + before for grad in grads]]
 
 
 @accumulated.counted()
