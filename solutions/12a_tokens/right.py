@@ -13,8 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rushlight.course import tokens
 from rushlight.course.tokens import count_pairs, merge, pieces
 from rushlight.course.training import IGNORED
+
+from ..shared import copied
 
 
 def pieces__by_kinds(text):
@@ -334,3 +337,10 @@ def batches_by_length__numpy(lengths, budget):
         if k and (k - ends[-1] + 1) * lengths[i] > budget:
             ends.append(k)
     return [order[a:b] for a, b in pairwise([*ends, len(order)]) if a < b]
+
+
+def perplexity_and_bits__in_a_list(losses, targets, table, ignore_index=-100):
+    return [*_perplexity_and_bits(losses, targets, table, ignore_index)]
+
+
+_perplexity_and_bits = copied(tokens.perplexity_and_bits)
