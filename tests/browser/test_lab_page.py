@@ -417,4 +417,5 @@ def test_python_can_be_stopped_while_it_loads(lab):
     lab.locator(f'[data-cell="{STRIDES}"] + .buttons').get_by_text("Check", exact=True).click()
     lab.get_by_role("button", name="Stop").click()
     lab.wait_for_function(IDLE)
-    lab.get_by_text("The next press starts Python again").wait_for()
+    lab.get_by_role("status").get_by_text("The next press starts Python again").wait_for()
+    assert "The next press starts Python again" in card(lab, STRIDES)
