@@ -56,7 +56,9 @@ IN_THE_LAB = re.compile(
 )
 TOP = re.compile(r"<!-- top: Figure ([\w.]+) -->")  # where a reading shows a figure of a section below
 TITLE = re.compile(r"^# +(.+)$", re.MULTILINE)
-NOT_HERE = f"\\* {words('in an installed course only, not in the browser')}"  # what the mark of a lab says
+NOT_HERE = (
+    f"\\*\N{NO-BREAK SPACE}{words('in an installed course only, not in the browser')}"  # what the mark of a lab says
+)
 QUESTION = "**Question.**"  # a paragraph that asks for the output of the cells below it
 ANSWERED = "<!-- answered -->"  # where the text below a covered output no longer tells what the output shows
 OTHER = re.compile(
