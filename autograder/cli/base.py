@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import click
+from click.core import augment_usage_errors
 from rich.console import Console
 
 from ..author import BuildError
@@ -67,8 +68,18 @@ def _expected_errors() -> tuple[type[Exception], ...]:
     return LookupError, BuildError, GradingError, NotGraded, NotOpened, Unreadable, ModuleNotFoundError, OSError
 
 
+class _Command(click.Command):
+    """A command whose name is in each error about its options. An option without its value would be one of `rushlight`."""
+
+    def parse_args(self, context: click.Context, arguments: list[str]) -> list[str]:
+        with augment_usage_errors(context):
+            return super().parse_args(context, arguments)
+
+
 class InOrder(click.Group):
     """Commands in the order in which they are defined, which is that of their use, each with its whole first sentence."""
+
+    command_class = _Command
 
     def sections(self) -> dict[str, Iterable[str]]:
         return {"Commands": self.commands}

@@ -72,6 +72,7 @@ print(*sys.modules)
         (["grade", "01a", "--grace", "15min"], "--grace belongs to --late"),
         (["marks", "01a"], "A LAB, --column, --by and --scale belong to --into"),
         (["marks", "01a", "--into", "x.csv"], "--into needs a LAB and --out"),
+        (["lab", "--lang"], "rushlight lab: Option '--lang' requires an argument. `rushlight lab --help`"),
         (["lab", "01a", "01b"], "name one lab: '01b' is no option of JupyterLab"),
     ],
 )
