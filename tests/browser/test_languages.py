@@ -72,12 +72,13 @@ def test_a_link_to_a_page_in_english_says_so(folder):
     assert {"english" in each for each in found if each["location"].startswith("students")} == {False}
 
 
-def test_what_a_page_that_is_not_there_says_is_in_the_language_of_its_address(page, other):
-    page.goto(f"{other}/phases/nothing.html")
+def test_what_a_page_that_is_not_there_says_is_in_the_language_of_its_address(page, below, problems):
+    page.goto(f"{below}{LANGUAGE}/phases/nothing.html", wait_until="networkidle")
+    assert problems.pop(0).startswith("404") and "404" in problems.pop(0)  # and what the console says of it
     said = translation.catalogue(LANGUAGE, "site")["This page does not exist"]
     assert page.get_by_role("heading").all_inner_texts() == [said]
     page.locator("article").get_by_role("link").last.click()
-    page.wait_for_url(f"{other}/index.html")
+    page.wait_for_url(f"{below}{LANGUAGE}/index.html")
 
 
 @pytest.mark.sweep
