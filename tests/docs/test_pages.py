@@ -103,6 +103,11 @@ def test_search_reads_the_first_sentence_of_an_entry_of_the_api(hooks):
     assert hooks["searching"].searched("api/x.md", page, {"f"}) == "<h1>rushlight.x</h1><p>First.</p>"
 
 
+def test_search_has_the_terms_of_the_glossary_without_the_letters_above_them(hooks):
+    page = '<h2 id="b">B<a href="#b">¶</a></h2><h3 id="bank">Bank</h3><p>Of memory.</p>'
+    assert hooks["searching"].searched("glossary.md", page) == '<h3 id="bank">Bank</h3><p>Of memory.</p>'
+
+
 def test_search_has_the_further_names_of_an_entry_of_the_api(hooks):
     searching, file = hooks["searching"], SimpleNamespace(src_uri="api/nn/functional.md")
     content = '<p>Also <code>relu</code>. <span id="relu"></span></p>'

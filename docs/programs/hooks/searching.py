@@ -47,6 +47,7 @@ LEFT_OUT = re.compile(
     re.DOTALL,
 )
 MARKS = re.compile(r"<!-- (?:/?unsearched|asked: .+?) -->")
+LETTER = re.compile(r'<h2 id="\w">.*?</h2>')  # above the terms that begin with it
 HEADING = re.compile(r"(<h[1-6]\b.*?</h[1-6]>)", re.DOTALL)
 SENTENCE = re.compile(r"<p>(.*?(?:[.:](?=\s+[A-Z<])|(?=</p>)))", re.DOTALL)
 CODE = re.compile(r'<div (?:id="[^"]*" )?class="(?:[\w-]+ )*highlight\b.*?</div>', re.DOTALL)
@@ -191,7 +192,7 @@ def searched(path: str, content: str, inner: Collection[str] = ()) -> str:
         return "".join(f"{head}{_first(text)}" for head, text in sections if not set(ID.findall(head)) & {*inner})
     if path.startswith("phases/"):
         content = CODE.sub("", content)
-    return LEFT_OUT.sub("", content)
+    return LEFT_OUT.sub("", LETTER.sub("", content))
 
 
 def _first(text: str) -> str:
