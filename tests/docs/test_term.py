@@ -63,10 +63,8 @@ def test_a_page_counts_the_weeks_of_the_term(page):
     assert f"{NUMBERS[len(WEEKS)]} weeks" in read(page)
 
 
-def test_the_term_and_the_readme_count_the_phases_and_the_scripts():
+def test_the_term_counts_the_phases():
     assert f"all {NUMBERS[len(phases())]} phases" in read("docs/term.md")
-    scripts = {path.stem for path in ROOT.glob("examples/*.py")} - {"framework"}
-    assert f"{NUMBERS[len(scripts)]} training scripts" in read("README.md")
 
 
 def test_the_readme_leads_to_every_reading_and_every_lab():
