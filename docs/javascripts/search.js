@@ -49,7 +49,7 @@
   ];
   const once = (f, known = new Map()) => (word) => known.get(word) ?? (known.set(word, f(word)), known.get(word));
   const names = new Set(); // of one word, that a section has
-  const chapters = new Set(); // those of whole readings
+  const chapters = new Map(); // those of whole readings
   const having = new Map(); // for a stem, the questions that have it
   const own = new Map(); // for a section, its questions
   const sections = new Map(); // by location
@@ -92,7 +92,7 @@
         const question = { location, stems: new Set(stems(each)) };
         own.has(location) ? own.get(location).push(question) : own.set(location, [question]);
         for (const each of question.stems) having.has(each) ? having.get(each).push(question) : having.set(each, [question]);
-        if (/^\S+$/.test(each)) (BEGINNING.test(location) ? chapters : names).add(each.toLowerCase());
+        if (/^\S+$/.test(each)) BEGINNING.test(location) ? chapters.set(each.toLowerCase(), location) : names.add(each.toLowerCase());
         questions++;
       }
       yield;
@@ -158,14 +158,16 @@
     return best;
   };
 
-  // The words of a question that say what it is about, as the index has them.
+  // The words of a question that say what it is about, as the index has them. A last word is taken for the beginning of another one,
+  // if that is so much more frequent.
+  const OFTEN = 20;
   function asked(given) {
     [query, mended, last] = [given, "", ""];
     last = /\S$/.test(query) ? split(query).at(-1) ?? "" : ""; // a word that may not be whole
     const whole = (word) => [...known.keys()].filter((each) => bare(each).startsWith(bare(word))).sort((one, other) => known.get(other) - known.get(one))[0];
     content = meant(query.replace(WITHOUT, " ").replace(/(^|\s)\+/g, "$1")).map((word) => {
-      if (places.has(stem(word))) return word;
-      const begun = word === last && word.length > 1 && whole(word);
+      const begun = word === last && word.length > 1 && whole(word), often = known.get(word) ?? 0;
+      if (places.has(stem(word)) && !(begun && known.get(begun) > OFTEN * (often + 1))) return word;
       if (begun) return begun;
       const right = nearest(bare(word));
       if (right !== bare(word)) mended = (mended || query.toLowerCase()).replace(word, right);
@@ -230,6 +232,8 @@
     }
     for (const [page, group] of pages) {
       if (!group.some(({ location }) => location === page)) group.push(item(page, 0)); // the theme shows each page
+      const own = group.find(({ location }) => location === page), heading = group.findIndex((each) => each !== own && each.title === own.title);
+      if (heading >= 0) own.score = Math.max(own.score, group.splice(heading, 1)[0].score); // which says the same
       group.sort((a, b) => b.score - a.score);
     }
     const items = [...pages.values()];
@@ -300,6 +304,8 @@
     const entry = entryOf(query), items = found();
     if (content.length && !items.length && !entry) for (const each of titled(content).reverse()) putFirst(items, each);
     if (entry) putFirst(items, entry);
+    const word = query.trim().toLowerCase(), [{ title, location, asked: called = [] }] = items[0] ?? [{}];
+    if (chapters.has(word) && location?.startsWith("glossary") && ![title, ...called].some((each) => each.toLowerCase() === word)) putFirst(items, chapters.get(word));
     // The theme shows of a page the sections that answer as much as the first: here also a second one that is near to it.
     for (const [first, second] of items) if (second?.score > CLOSE * first.score) second.score = first.score;
     items.forEach(shown);
