@@ -183,12 +183,12 @@ def is_torch(xp: Any) -> bool:
 
 
 def type_name(value: Any) -> str:
-    """The name of a value's type: "tuple" also for a named tuple, and of numpy's numbers "float" and "int"."""
+    """The name of a value's type: "sequence" for a list or a tuple, and of numpy's numbers "float" and "int"."""
     value = value.item() if isinstance(value, np.number) else value
-    return next((kind.__name__ for kind in _PLAIN if isinstance(value, kind)), type(value).__name__)
+    return next((name for kind, name in _PLAIN.items() if isinstance(value, kind)), type(value).__name__)
 
 
-_PLAIN = bool, int, float, list, tuple  # a bool is an int, too
+_PLAIN = {bool: "bool", int: "int", float: "float", list | tuple: "sequence"}  # a bool is an int, too
 
 
 def dynamo_of(xp):

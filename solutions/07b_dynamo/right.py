@@ -9,8 +9,10 @@ import operator
 import types
 
 import rushlight as rl
-from rushlight.dynamo import bytecode, calls, guards
+from rushlight.dynamo import bytecode, cache, calls, guards
 from rushlight.library import OpOverload, OpOverloadPacket
+
+from ..shared import edited
 
 
 def read_instructions__in_a_generator(code):
@@ -377,3 +379,16 @@ def breaks_binary_op__in_tuples():
         {"right": "x", "symbol": "+=", "left": "2"},
         {"right": "x", "symbol": "==", "left": "2"},
     )
+
+
+read_instructions__in_a_tuple = edited(
+    bytecode.read_instructions, ("return instructions", "return tuple(instructions)")
+)
+
+
+read_instructions__each_a_list = edited(
+    bytecode.read_instructions, ("(offset, name, argument, target))", "[offset, name, argument, target])")
+)
+
+
+recompile_reasons__in_a_tuple = edited(cache.recompile_reasons, ("return reasons", "return tuple(reasons)"))

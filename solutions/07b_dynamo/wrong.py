@@ -10,7 +10,7 @@ import types
 import rushlight as rl
 from rushlight.course import breaks
 from rushlight.course.predictions import logged_by
-from rushlight.dynamo import bytecode, cache, calls, guards
+from rushlight.dynamo import bytecode, calls, guards
 from rushlight.dynamo.cache import lookup, recompile_reasons
 
 from ..shared import copied, edited
@@ -498,16 +498,9 @@ build_check__of_no_value_last = edited(
     guards.build_check,
     ("for source, text in guards:", "for source, text in sorted(guards, key=lambda guard: guard.source == ''):"),
 )
-read_instructions__in_a_tuple = edited(
-    bytecode.read_instructions, ("return instructions", "return tuple(instructions)")
-)
 read_instructions__none_for_the_offset_0 = edited(
     bytecode.read_instructions, ("(offset, name, argument, target)", "(offset, name, argument, target or None)")
 )
-read_instructions__each_a_list = edited(
-    bytecode.read_instructions, ("(offset, name, argument, target))", "[offset, name, argument, target])")
-)
-recompile_reasons__in_a_tuple = edited(cache.recompile_reasons, ("return reasons", "return tuple(reasons)"))
 
 
 # Halves of a rule that no case drew

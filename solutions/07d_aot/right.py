@@ -7,6 +7,7 @@ import itertools
 import math
 import operator
 
+import rushlight as rl
 from rushlight.aot.functional import arguments_of, view_forward, view_inverse
 from rushlight.aot.proxy_tensor import run_meta
 from rushlight.aot.runtime import view_of
@@ -17,6 +18,8 @@ from rushlight.autograd.engine import sum_to
 from rushlight.autograd.grad_mode import no_grad
 from rushlight.fx.graph import Graph
 from rushlight.fx.node import Node, map_aggregate
+
+from ..shared import edited
 
 
 def record_call__with_map_aggregate(mode, func, args, kwargs):
@@ -422,3 +425,8 @@ def breaks_may_recompute__of_long_programs():
         {"columns": "4", "steps": ["cos", "mm w", "rows", "t", "t"]},
         {"columns": "8", "steps": ["cos", "cos", "mm x", "split"]},
     )
+
+
+minimum_cut__in_a_list = edited(
+    rl.aot.partition.minimum_cut, ("return flow, set(room) - behind", "return [flow, set(room) - behind]")
+)

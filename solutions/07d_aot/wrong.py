@@ -552,9 +552,6 @@ minimum_cut__in_floats = edited(
     rl.aot.partition.minimum_cut, ("room[start][end] = capacity", "room[start][end] = float(capacity)")
 )
 minimum_cut__a_huge_number_is_no_end = edited(rl.aot.partition.minimum_cut, ("least == math.inf", "least >= 10**18"))
-minimum_cut__two_values_in_a_list = edited(
-    rl.aot.partition.minimum_cut, ("return flow, set(room) - behind", "return [flow, set(room) - behind]")
-)
 
 
 def extract_graph__only_the_values_of_the_inputs(joint, inputs, outputs):

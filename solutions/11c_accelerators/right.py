@@ -6,11 +6,15 @@ A function's name is its exercise's, two underscores, and the style.
 import math
 
 from rushlight import cuda
+from rushlight.autograd import input_buffer
+from rushlight.cuda import graphs
 from rushlight.cuda._sanitizer import is_ordered_after, merge
 from rushlight.cuda.graphs import Node
 from rushlight.cuda.memory import empty, launch
 from rushlight.cuda.waves import Waves
 from rushlight.inductor.cudagraph_utils import FORBIDDEN_CUDAGRAPH_OPS, INDEX_PUT_OPS
+
+from ..shared import edited
 
 
 def schedule__longest_of_a_list(device, stream, duration, engine=None):
@@ -395,3 +399,7 @@ def why_no_graph__rule_by_rule(nodes, static_input_idxs=()):
         mutated += written and i not in static_input_idxs
     if mutated:
         return f"mutated inputs ({mutated} instances)"
+
+
+replay_times__in_a_tuple = edited(graphs.replay_times, ("return times", "return tuple(times)"))
+backward_steps__lists_in_a_tuple = edited(input_buffer.backward_steps, ("return steps", "return (*map(list, steps),)"))

@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rushlight.course import tokens
+from rushlight.course import tokens, training
 from rushlight.course.tokens import count_pairs, merge, pieces
 from rushlight.course.training import IGNORED
 
-from ..shared import copied
+from ..shared import copied, edited
 
 
 def pieces__by_kinds(text):
@@ -344,3 +344,39 @@ def perplexity_and_bits__in_a_list(losses, targets, table, ignore_index=-100):
 
 
 _perplexity_and_bits = copied(tokens.perplexity_and_bits)
+
+
+encode_special__a_tuple = edited(tokens.encode_special, ("return ids", "return tuple(ids)"))
+
+
+batches_by_length__tuples = edited(tokens.batches_by_length, ("return batches", "return [*map(tuple, batches)]"))
+
+
+train__lists = edited(tokens.train, ("merges.append(pair)", "merges.append([*pair])"))
+
+
+pieces__a_tuple = edited(
+    tokens.pieces, ("return re.findall(", "return (*re.findall("), ('\\s+", text)', '\\s+", text),)')
+)
+train_incremental__a_tuple_of_lists = edited(
+    tokens.train_incremental, ("return merges", "return (*map(list, merges),)")
+)
+encode_words__in_a_tuple = edited(tokens.encode_words, ("return [", "return (*["), ("if word]", "if word],)"))
+
+
+class Counts(Counter):
+    """A student's own."""
+
+
+def count_pairs__in_a_subclass(words):
+    return Counts(_count_pairs(words))
+
+
+_count_pairs = copied(tokens.count_pairs)
+
+
+def rows__in_a_list(texts, tokenizer, length):
+    return [*_rows(texts, tokenizer, length)]
+
+
+_rows = copied(training.rows)

@@ -545,7 +545,6 @@ def encode_special__all_allowed_by_default(
 # What each hint is for
 
 batches_by_length__below_the_budget = edited(tokens.batches_by_length, ("<= budget", "< budget"))
-batches_by_length__tuples = edited(tokens.batches_by_length, ("return batches", "return [*map(tuple, batches)]"))
 
 
 def rows__measured_in_letters(texts, tokenizer, length):
@@ -572,7 +571,6 @@ encode_special__nothing_disallowed_is_all = edited(
     tokens.encode_special,
     ('if disallowed_special == "all":', 'if not disallowed_special or disallowed_special == "all":'),
 )
-encode_special__a_tuple = edited(tokens.encode_special, ("return ids", "return tuple(ids)"))
 
 
 def apply_merges__the_given_object(ids, ranks):
@@ -595,12 +593,13 @@ def count_pairs__a_dict(words):
 
 counted_pairs = edited(tokens.count_pairs)
 pieces__each_mark_alone = edited(tokens.pieces, ("| ?(?:[^\\w\\s]|_)+|", "| ?(?:[^\\w\\s]|_)|"))
-pieces__a_tuple = edited(
-    tokens.pieces, ("return re.findall(", "return (*re.findall("), ('\\s+", text)', '\\s+", text),)')
+pieces__in_tuples = edited(
+    tokens.pieces,
+    ("return re.findall(", "return [(piece,) for piece in re.findall("),
+    ('\\s+", text)', '\\s+", text)]'),
 )
 merge__a_list = edited(merge, ("return tuple(merged)", "return merged"))
 train__pairs_that_occur_once = edited(tokens.train, ("if counts[pair] > 1]", "]"))
-train__lists = edited(tokens.train, ("merges.append(pair)", "merges.append([*pair])"))
 train__a_piece_once = edited(
     tokens.train, ("Counter(tuple", "dict.fromkeys((tuple"), ("pieces(text))", "pieces(text)), 1)")
 )

@@ -6,8 +6,11 @@ A function's name is its exercise's, two underscores, and the style.
 import math
 
 from rushlight.aten.generated import functions
+from rushlight.course import attention, gpt
 from rushlight.course.attention import Partial, block_scores
 from rushlight.course.gpt import merge_heads, split_heads
+
+from ..shared import edited
 
 # Attention
 
@@ -319,3 +322,23 @@ def attended__tuple(program):
     if program == "loud and causal":
         return (4, 8, 8, 8)
     return ({"a bool mask": 14, "a mask of False": 0, "by hand": None, "loud": 8}.get(program, 12),) * 4
+
+
+split_heads__in_a_list = edited(gpt.split_heads, ("return tuple(", "return list("))
+tiled_attention__in_a_list = edited(
+    attention.tiled_attention,
+    (
+        "return known.mixed / known.total, (known.largest + known.total.log()).squeeze(-1)",
+        "return [known.mixed / known.total, (known.largest + known.total.log()).squeeze(-1)]",
+    ),
+)
+tiled_attention_backward__in_a_list = edited(
+    attention.tiled_attention_backward, ("return of_query, of_key, of_value", "return [of_query, of_key, of_value]")
+)
+attention_traffic__in_a_list = edited(
+    attention.attention_traffic,
+    (
+        "return pairs * unfused * itemsize, pairs * fused * itemsize",
+        "return [pairs * unfused * itemsize, pairs * fused * itemsize]",
+    ),
+)

@@ -15,10 +15,13 @@ from rushlight.aten.native.creation import tensor
 from rushlight.autograd.grad_mode import no_grad, set_grad_enabled
 from rushlight.autograd.profiler_util import find_parents
 from rushlight.c10 import dtypes
+from rushlight.course import anatomy, bottleneck, serving, sharding
 from rushlight.course.costs import parameter_sizes
 from rushlight.course.serving import SMALLEST_SCALE
 from rushlight.course.training import IGNORED
 from rushlight.nn.functional import cross_entropy
+
+from ..shared import edited
 
 # From inside
 
@@ -652,3 +655,22 @@ TRACE of `aten::gelu.default`
 | THPEngine_run_backward | dispatcher | torch/csrc/autograd/python_engine.cpp | calls the engine | debuggers |
 | at::_ops::gelu_backward::call, at::_ops::gelu_backward::redispatch | dispatcher | as 3 | as 3 to 5 | logs |
 """
+
+
+logit_lens__in_a_tuple = edited(
+    anatomy.logit_lens,
+    ("return [model.head(model.norm(x)) for x in stream]", "return (*(model.head(model.norm(x)) for x in stream),)"),
+)
+backward_graph__lists_in_tuples = edited(
+    anatomy.backward_graph, ("return labels, edges", "return [(*labels,), (*map(list, edges),)]")
+)
+count_paths__in_a_tuple = edited(anatomy.count_paths, ("return paths", "return (*paths,)"))
+average_gradients__in_a_tuple = edited(sharding.average_gradients, ("return averages", "return (*averages,)"))
+generate_padded__in_a_tuple = edited(
+    serving.generate_padded, ("return text[len(tokens) :]", "return (*text[len(tokens) :],)")
+)
+find_bottleneck__lists_in_a_tuple = edited(
+    bottleneck.find_bottleneck,
+    ("return sorted(rows, key", "return (*map(list, sorted(rows, key"),
+    ("row[0]))", "row[0]))),)"),
+)

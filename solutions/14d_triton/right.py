@@ -11,7 +11,7 @@ from rushlight.inductor import triton_templates
 from rushlight.inductor.simd import MOST_IN_BLOCK, next_power_of_two
 from rushlight.inductor.triton_kernel import REDUCTIONS, TYPES, reduction_init
 
-from ..shared import copied
+from ..shared import copied, edited
 
 # Predictions
 
@@ -500,3 +500,12 @@ def reduce_indices__masks_each_block(kernel, kind, block, dtype):
         block, index = best, at
     call = f"triton_helpers.{kind}_with_index({block}, {index}, 1)"
     return name, [f"{name}_best, {name}_at = {call}", f"{name} = {name}_at[:, None]"]
+
+
+grouped__in_a_list = edited(
+    triton_templates.grouped,
+    (
+        "return number * group + within % rows, within // rows",
+        "return [number * group + within % rows, within // rows]",
+    ),
+)

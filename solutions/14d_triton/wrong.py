@@ -292,8 +292,8 @@ def grouped__as_the_template_of_pytorch(instance, tiles_m, tiles_n, group):
     return number * group + instance % rows, instance % width // rows
 
 
-def grouped__a_list(instance, tiles_m, tiles_n, group):
-    return [*_grouped(instance, tiles_m, tiles_n, group)]
+def grouped__floats(instance, tiles_m, tiles_n, group):
+    return (*map(float, _grouped(instance, tiles_m, tiles_n, group)),)
 
 
 def grouped__back_and_forth(instance, tiles_m, tiles_n, group):

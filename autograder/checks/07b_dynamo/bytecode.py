@@ -44,8 +44,7 @@ JUMPS = [
     draws=30,
 )
 def instructions_read(xp, text):
-    read = xp.dynamo.bytecode.read_instructions(define(xp, text).__code__)
-    return {"read": read, "a list of tuples": isinstance(read, list) and all(isinstance(each, tuple) for each in read)}
+    return xp.dynamo.bytecode.read_instructions(define(xp, text).__code__)
 
 
 @instructions_read.oracle
@@ -57,4 +56,4 @@ def _(torch, text):
         if instruction.opname != "EXTENDED_ARG":
             target = instruction.argval if instruction.opcode in dis.hasjrel else None
             instructions.append([instruction.offset, instruction.opname, instruction.arg or 0, target])
-    return {"read": instructions, "a list of tuples": True}
+    return instructions

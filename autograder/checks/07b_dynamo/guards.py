@@ -511,7 +511,7 @@ def reasons_given(xp, calls):
         fits = len(reasons) < len(entries)
         shown = [reason.replace("L['", "").replace("']", "") for reason in ([] if fits else reasons)]
         alone = [reason for entry in entries for reason in cache.recompile_reasons([entry], values)]
-        explained.append({"reasons": shown, "as each entry alone": reasons == alone})
+        explained.append({"reasons": shown, "as each entry alone": [*reasons] == alone})
         if not fits:
             scope, made = {}, []
             for name, value in values.items():

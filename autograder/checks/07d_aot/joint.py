@@ -6,7 +6,7 @@ import contextlib
 import math
 
 from ...engine.check import program
-from ..cases import drawn, listed, rows, several, when
+from ..cases import drawn, listed, rows, several, type_name, when
 from . import drawn_programs as aot
 
 # Joint ---------------------------------------------------------------------------------------------------------------
@@ -267,7 +267,7 @@ def the_narrowest_cut(xp, pipes, ends):
         return "unbounded"
     cost, before = pair
     seen = {
-        "a tuple": isinstance(pair, tuple),
+        "type": type_name(pair),
         "cost": int(cost),
         "before the cut": sorted(before),
         "untouched": capacities == kept,
@@ -287,7 +287,7 @@ def _(torch, pipes, ends):
         cost, (before, _) = networkx.minimum_cut(graph, *ends)
     except networkx.NetworkXUnbounded:
         return "unbounded"
-    return {"a tuple": True, "cost": int(cost), "before the cut": sorted(before), "untouched": True, "a set": True}
+    return {"type": "sequence", "cost": int(cost), "before the cut": sorted(before), "untouched": True, "a set": True}
 
 
 # Two graphs ----------------------------------------------------------------------------------------------------------

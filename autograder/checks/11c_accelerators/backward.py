@@ -89,8 +89,8 @@ def queued(rl, name, order, nodes, roots, caller):
     names = import_module(f"{rl.__name__}.autograd.input_buffer")
     given = [names.StreamNode(stream, tuple(map(tuple, edges))) for stream, edges in nodes]
     steps = names.backward_steps(given, [tuple(edge) for edge in roots], caller)
-    assert isinstance(steps, list) and all(isinstance(step, tuple) for step in steps), "the steps are a list of tuples"
-    return _parts([list(step) for step in steps])
+    assert isinstance(steps, list | tuple), "the result is a list"
+    return _parts(steps)
 
 
 @queued.oracle

@@ -185,7 +185,7 @@ def replayed(rl, nodes, overhead, before, replays):
     shown = []
     for _ in range(replays):
         times = graphs.replay_times(device, 5, made)
-        assert isinstance(times, list), "the result is a list"
+        assert isinstance(times, list | tuple), "the result is a list"
         engines = [device.engines.get(engine, 0.0) for engine in ("HtoD", "DtoH")]
         ready = {
             "stream": max(device.now, device.ready.get(5, 0.0)),

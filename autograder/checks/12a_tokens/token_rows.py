@@ -7,7 +7,7 @@ import re
 
 from ...engine.check import program
 from ...engine.observe import is_error
-from ..cases import drawn, explained, field, rows, several, type_name
+from ..cases import drawn, explained, rows, several, type_name
 
 # Words ---------------------------------------------------------------------------------------------------------------
 
@@ -17,8 +17,8 @@ TEXTS = ["she", "walked", "  ", ",", "...", "¿", "hablé", "a", " ", "\n", "_",
 def _about_words(case, mine, theirs):
     if is_error(mine):
         return None
-    known = [token for token in field(theirs, "result") if token != len(case["known"])]
-    if field(mine, "result") == known:
+    known = [token for token in theirs if token != len(case["known"])]
+    if mine == known:
         return "a word that is not in `ids` is the token `len(ids)`, and is not left out"
     return "a word is a piece without its space, white space is no token, and the token of a word is its value in `ids`"
 
@@ -41,7 +41,7 @@ def words(rl, text, known, turned):
     ids = _numbers(known, turned)
     result = rl.course.tokens.encode_words(text, ids)
     assert ids == _numbers(known, turned), "`ids` has changed"
-    return {"type": type_name(result), "result": result}
+    return result
 
 
 def _numbers(known, turned):
@@ -53,7 +53,7 @@ def _numbers(known, turned):
 @words.oracle
 def _(torch, text, known, turned):
     words = re.findall(r"[^\W_]+|(?:[^\w\s]|_)+", text)
-    return {"type": "list", "result": [known.index(word) if word in known else len(known) for word in words]}
+    return [known.index(word) if word in known else len(known) for word in words]
 
 
 # Rows ----------------------------------------------------------------------------------------------------------------
@@ -105,7 +105,7 @@ def _(torch, texts, length, end, once):
     targets = pad([*kept, widest], batch_first=True, padding_value=-100)[:-1]
     padded = pad([*kept, widest], batch_first=True, padding_value=end)[:-1]
     inputs = torch.cat([torch.full((len(kept), 1), end), padded[:, :-1]], 1)
-    kind = ["tuple", "int64", "int64", [len(kept), length], [len(kept), length]]
+    kind = ["sequence", "int64", "int64", [len(kept), length], [len(kept), length]]
     return {"kind": kind, "targets": targets.tolist(), "inputs": inputs.tolist()}
 
 

@@ -45,7 +45,7 @@ def split(rl, batch, n, heads, size, layout):
 def _(torch, batch, n, heads, size, layout):
     x = _counted(torch, [batch, n, 3 * heads * size], layout)
     parts = x.unflatten(2, (3, heads, size)).permute(2, 0, 3, 1, 4).unbind()
-    shown = {"type": "tuple", "parts": [copied(part) for part in parts], "gradient": [True]}
+    shown = {"type": "sequence", "parts": [copied(part) for part in parts], "gradient": [True]}
     return shown | {"after x is set to 0": [0.0, 0.0, 0.0]}
 
 

@@ -273,7 +273,7 @@ def _(torch, lead, sizes, block, causal, scale, of, start):
         out, logsumexp = result[0].reshape(*lead, *result[0].shape[-2:]), result[1].reshape(*lead, sizes[0])
     else:
         out, logsumexp = _at_once(torch, query, key, value, causal, scale)
-    shown = {"beyond": [], "type": "tuple", "out": copied(out), "logsumexp": copied(logsumexp)}
+    shown = {"beyond": [], "type": "sequence", "out": copied(out), "logsumexp": copied(logsumexp)}
     shown["digits"] = [beyond_single(torch, copied(x)) for x in (out, logsumexp)]
     return shown | {"a tensor is too large": False, "too much at once": False, "the arguments": operands}
 
@@ -338,7 +338,7 @@ def _(torch, lead, sizes, block, causal, scale, of, start):
     names = ("of the query", "of the key", "of the value")
     return {
         "beyond": [],
-        "type": "tuple",
+        "type": "sequence",
         **{name: copied(tensor) for name, tensor in zip(names[::-1], [*grads][::-1])},
         "a tensor is too large": False,
         "too much at once": False,
@@ -392,4 +392,4 @@ def _(torch, batch, heads, sizes, tile, itemsize):
     with Count():
         torch.bmm(torch.softmax(torch.bmm(query, key.mT), -1), value)
     fused = sum(2 * part.nbytes + key.nbytes + value.nbytes for part in query.split(tile, 1))
-    return {"types": ["tuple", "int", "int"], "unfused": sum(seen), "fused": fused}
+    return {"types": ["sequence", "int", "int"], "unfused": sum(seen), "fused": fused}

@@ -73,7 +73,7 @@ def _(_, parameters, tie, weight_decay):
     shown = []
     for is_matrix, decay in ((True, weight_decay), (False, 0.0)):
         chosen = [name for name, shape, requires_grad in named if requires_grad and (len(shape) > 1) == is_matrix]
-        shown.append([["params", "weight_decay"], "list", chosen, decay])
+        shown.append([["params", "weight_decay"], "sequence", chosen, decay])
     return shown
 
 

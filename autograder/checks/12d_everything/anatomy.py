@@ -6,7 +6,7 @@ from rushlight.course.anatomy import fused_operators
 from rushlight.course.gpt import gpt
 
 from ...engine.check import program
-from ..cases import attempt, copied, drawing, drawn, explained, numbers, rows, type_name
+from ..cases import attempt, copied, drawing, drawn, explained, numbers, rows
 
 VOCABULARY, WIDTH, LENGTH = 7, 4, 5
 
@@ -58,7 +58,7 @@ def lens(rl, layers, batch, n, start, unknown, recording):
     hooks = [len(module._forward_hooks) + len(module._forward_pre_hooks) for module in model.modules()]
     scores, grad = lens, None
     if not isinstance(lens, str):
-        scores, grad = [type_name(lens), *map(copied, lens)], [tensor.requires_grad for tensor in lens]
+        scores, grad = [*map(copied, lens)], [tensor.requires_grad for tensor in lens]
     same = _state_of(model, tokens) == before
     return {"runs": runs, "hooks": sum(hooks), "mode": mode, "same": same, "scores": scores, "grad": grad}
 
@@ -90,7 +90,7 @@ def _(torch, layers, batch, n, start, unknown, recording):
         "hooks": 2 * layers + 2,
         "mode": recording,
         "same": True,
-        "scores": ["list", *scores],
+        "scores": scores,
         "grad": [False] * (layers + 1),
     }
 
@@ -128,14 +128,13 @@ def graph(rl, graph):
     with fused_operators():
         result, names = _made(rl, graph)
     labels, edges = rl.course.anatomy.backward_graph(result, names)
-    return {"types": [type_name(labels), type_name(edges), *{*map(type_name, edges)}],
-            "labels": labels, "edges": edges}  # fmt: skip
+    return {"labels": labels, "edges": edges}
 
 
 @graph.oracle
 def _(torch, graph):
     labels, edges = graph_of(torch, *_made(torch, graph))
-    return {"types": ["list", "list", "tuple"], "labels": labels, "edges": edges}
+    return {"labels": labels, "edges": edges}
 
 
 def graph_of(torch, result, names):
@@ -198,7 +197,7 @@ def paths(rl, nodes, edges):
     given = [*map(tuple, edges)]
     paths = rl.course.anatomy.count_paths(nodes, given)
     assert given == [*map(tuple, edges)], "the edges have changed"
-    return [type_name(paths), paths]
+    return paths
 
 
 @paths.oracle
@@ -210,7 +209,7 @@ def _(torch, nodes, edges):
         return sum((value(to) for start, to, _ in edges if start == node), leaves[node])
 
     value(0).backward()
-    return ["list", [int(leaf.grad) for leaf in leaves]]
+    return [int(leaf.grad) for leaf in leaves]
 
 
 @program(

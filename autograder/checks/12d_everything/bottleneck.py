@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...engine.check import program
-from ..cases import drawing, rows, type_name
+from ..cases import drawing, rows
 
 NAMES = ["attention", "mlp", "aten::mm", "aten::to", "aten::cat"]
 
@@ -61,7 +61,7 @@ def rows_of(rl, before, after, backwards):
     given = _events(before, backwards), _events(after, backwards)
     result = rl.course.bottleneck.find_bottleneck(*given)
     assert given == (_events(before, backwards), _events(after, backwards)), "the events have changed"
-    return [type_name(result), *([type_name(row), *row] for row in result)]
+    return result
 
 
 @rows_of.oracle
@@ -84,8 +84,8 @@ def _(torch, before, after, backwards):
     changed = []
     for name in sorted({*totals[0], *totals[1]}):
         (old, calls), (new, more) = (table.get(name, (0, 0)) for table in totals)
-        changed += [["tuple", name, int(new - old), more - calls]] if new != old else []
-    return ["list", *sorted(changed, key=lambda row: -row[2])]
+        changed += [[name, int(new - old), more - calls]] if new != old else []
+    return sorted(changed, key=lambda row: -row[1])
 
 
 def _events(forest, backwards):

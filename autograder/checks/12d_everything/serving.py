@@ -223,8 +223,7 @@ def generated(rl, tokens, count, length, step):
         return rl.nn.functional.one_hot(best, VOCABULARY).to(rl.float32) - 0.5
 
     row = rl.course.serving.generate_padded(program, given, count=count, length=length, end=END)
-    return {"tokens": [type_name(row), *row], "kinds": sorted({*map(type_name, row)}),
-            "calls": calls, "changed": given != [*tokens]}  # fmt: skip
+    return {"tokens": row, "calls": calls, "changed": given != [*tokens]}
 
 
 @generated.oracle
@@ -237,4 +236,4 @@ def _(torch, tokens, count, length, step):
         generated.append(int((seen.sum() * step + len(seen)) % VOCABULARY))
         if generated[-1] == END:
             break
-    return {"tokens": ["list", *generated], "kinds": ["int"] if generated else [], "calls": calls, "changed": False}
+    return {"tokens": generated, "calls": calls, "changed": False}

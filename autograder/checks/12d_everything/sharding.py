@@ -16,7 +16,6 @@ from ..cases import (
     first_apart,
     numbers,
     rows,
-    type_name,
 )
 
 _part = defaults(heads=2, d=2, hidden=8, ranks=2, rank=0, backwards=False)
@@ -194,7 +193,7 @@ def averages(rl, **case):
     changed = not same or counts != [*case["counts"]]
     digits = [beyond_single(rl, copied(average)) for average in averages]
     return {
-        "type": type_name(averages), "averages": [*map(copied, averages)], "digits": digits, "new": new, "changed": changed
+        "averages": [*map(copied, averages)], "digits": digits, "new": new, "changed": changed
     }  # fmt: skip
 
 
@@ -207,7 +206,7 @@ def _(torch, counts, **case):
         whole = [torch.zeros_like(like) if grad is None else grad for grad in grads]
         averages.append(torch.stack([grad for grad, count in zip(whole, counts) for _ in range(count)]).mean(0))
     digits = [beyond_single(torch, average) for average in averages]
-    return {"type": "list", "averages": averages, "digits": digits, "new": True, "changed": False}
+    return {"averages": averages, "digits": digits, "new": True, "changed": False}
 
 
 def _gradients(xp, counts, shapes, missing, kind):

@@ -40,7 +40,7 @@ def order_of_tiles(rl, tiles_m, tiles_n, group):
 
 @order_of_tiles.oracle
 def _(torch, tiles_m, tiles_n, group):
-    return {"types": ["tuple", "int", "int"], "tiles": order_of(tiles_m, tiles_n, group)}
+    return {"types": ["sequence", "int", "int"], "tiles": order_of(tiles_m, tiles_n, group)}
 
 
 @drawing
