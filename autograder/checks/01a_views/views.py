@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import partial
 
 from ...engine.check import program
-from ...engine.observe import difference
+from ...engine.observe import difference, is_error
 from ...engine.verdict import describe
-from ..cases import dim, drawing, drawn, is_torch, lists_too, rows, sizes, tensor, tensors, when
+from ..cases import dim, drawing, drawn, field, is_torch, lists_too, rows, sizes, tensor, tensors, when
 from ..shared_01 import mixed_too, viewed, with_tensor
 
 # Strides -------------------------------------------------------------------------------------------------------------
@@ -163,6 +163,17 @@ def _selections(draw, st, sizes):
     return {"dim": d, "index": draw(dim(st, size))}
 
 
+def _about_selections(case, mine, theirs):
+    if is_error(mine):
+        return None
+    if is_error(theirs):
+        size = "an index is at least -size and less than size: any other one is an IndexError"
+        return size if -len(case["x"]["tensor"]["sizes"]) <= case["dim"] < len(case["x"]["tensor"]["sizes"]) else None
+    if "offset" in difference(mine, theirs):
+        return "the offset grows by the index times the stride that the tensor has in this dimension, also if it has no elements"
+    return None
+
+
 @program(
     "aten.strided.select",
     cases=_selections,
@@ -174,6 +185,7 @@ def _selections(draw, st, sizes):
         (tensor([2, 3]), -3, 0), (tensor([2, 0, 3]), 0, 1), (tensor([2, 0, 3]), 1, -1),
         (tensor([2, 1, 3, 2, 2], [1, 7, 2, 9, 0], 1), 3, -1),
     ),
+    hint=_about_selections,
 )  # fmt: skip
 def select(xp, x, dim, index):
     return viewed(x, x.select, dim, index)
@@ -188,6 +200,25 @@ def _slices(draw, st, sizes):
         "end": draw(border),
         "step": draw(st.integers(0, 4)),
     }
+
+
+def _size_of(tree, dim):
+    return field(tree, "view")["tensor"]["shape"][dim]
+
+
+def _about_slices(case, mine, theirs):
+    if is_error(theirs):
+        return None
+    size = case["x"]["tensor"]["sizes"][case["dim"]]
+    if not is_error(mine) and "shape" not in difference(mine, theirs):
+        return None
+    if any(border is not None and not -size <= border <= size for border in (case["start"], case["end"])):
+        return "a start or an end beyond the dimension is no error: it becomes the nearest end of it"
+    if is_error(mine):
+        return None
+    if case["end"] == 0 and _size_of(mine, case["dim"]) == len(range(size)[case["start"] :: case["step"]]):
+        return "0 is a position like any other: only None stands for the end of the dimension"
+    return "the last step may be shorter, and counts too: the size is rounded up, and is never below 0"
 
 
 @program(
@@ -212,6 +243,7 @@ def _slices(draw, st, sizes):
         (tensor([2, 1, 3, 2, 4], [1, 7, 2, 9, 0], 1), 2, -2, None, 2),
         (tensor([2**60], [0], dtype="uint8"), 0, None, None, 2**59), (tensor([0, 2]), 0, 0, 3, 0),
     ),
+    hint=_about_slices,
 )  # fmt: skip
 def slice(xp, x, dim, start, end, step):
     return viewed(x, partial(xp.strided.slice, x), *_up_to_defaults(dim, start, end, step))

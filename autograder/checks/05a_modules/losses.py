@@ -144,12 +144,14 @@ def _about_dropout(case, mine, theirs):
         return "if p is 1 no element is kept, and a division by 1 - p is not possible"
     return {
         "kept": "an element is kept with probability 1 - p",
-        "mask": "`bernoulli_(1 - p)` fills an `empty_like` of the input: filled in another way, the same seed keeps other elements",
+        "elements unlike the mask": (
+            "`bernoulli_(1 - p)` fills an `empty_like` of the input: filled in another way, the same seed keeps other elements"
+        ),
         "factors": "a kept element is divided by 1 - p, so that the mean stays; evaluation changes nothing",
         "like": _LIKE,
         "in a row": "each element is dropped or kept by itself",
         "itself": "with p = 0, in evaluation and without elements the result is the input itself, no copy",
-        "slope": "the gradient goes through the same mask",
+        "gradients unlike the mask": "the gradient goes through the same mask",
         "drawn next": "the generator is asked only for the mask: with p 0 or 1 and in evaluation nothing is drawn",
     }.get(wrong)
 
@@ -188,27 +190,30 @@ def dropped(xp, p, train, sizes, kind, turned, seed, scale):
         1.0 if not train else 1 - p,
         max((len([*same]) for _, same in itertools.groupby(ratios)), default=0),
     )
+    may_be_chance = longest < _too_long(p) or len(set(ratios)) == 1
     shown = {
         "itself": result is x,
         "like": [str(result.dtype).partition(".")[2], list(result.shape), list(result.stride()), result.requires_grad],
         "factors": sorted({round(ratio, 3 if kind == "float16" else 6) for ratio in ratios}),
-        "in a row": longest < _too_long(p) or len(set(ratios)) == 1,
-        "kept": abs(kept - expected) < 0.08 or not ratios,
-        "mask": _as_drawn(xp, x, p, seed, ratios),
+        "in a row": "few equal elements" if may_be_chance else f"{longest} equal elements",
+        "kept": round(expected if abs(kept - expected) < 0.08 or not ratios else kept, 3),
+        "elements unlike the mask": _unlike_drawn(xp, x, p, seed, ratios),
+        "gradients unlike the mask": 0,
         "input": plain(x),
         "drawn next": drawn_next if kind == "float32" else None,
     }
     if kind in ("float32", "float64") and result is not x:
         result.sum().backward()
-        shown["slope"] = bool(((x.grad * x.detach() - result.detach()).abs() < 1e-5).all())
+        unlike = ~((x.grad * x.detach() - result.detach()).abs() < 1e-5)
+        shown["gradients unlike the mask"] = int(unlike.sum())
     return shown
 
 
-def _as_drawn(xp, x, p, seed, ratios):
-    """Whether the elements other than 0 are those that `bernoulli_` keeps after this seed, as far as some are dropped."""
+def _unlike_drawn(xp, x, p, seed, ratios):
+    """How many elements are 0 and kept by `bernoulli_` after this seed, or the reverse. 0 if all elements have one factor."""
     xp.manual_seed(seed)
     mask = xp.empty_like(x.detach()).bernoulli_(1 - p).flatten().tolist() if 0 < p < 1 else []
-    return len(set(ratios)) < 2 or all((ratio != 0) == kept for ratio, kept in zip(ratios, mask))
+    return sum((ratio != 0) != kept for ratio, kept in zip(ratios, mask)) if len(set(ratios)) > 1 else 0
 
 
 def _too_long(p):

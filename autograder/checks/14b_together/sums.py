@@ -92,7 +92,7 @@ def of_shuffles(n, grid, block):
     is_text=True,
     hint=first_of(
         about_together,
-        explained(other_threads_as_the_first="the threads of a block do not all get the same result"),
+        explained(threads_unlike_the_first_of_their_block="the threads of a block do not all get the same result"),
         about_kernels,
     ),
     draws=4,
@@ -107,8 +107,8 @@ def results_in_each_thread(rl, n, block, seed):
     if "out" not in shown:
         return shown
     of_threads = shown.pop("out").numpy().reshape(grid, block, 2)
-    first, others = of_threads[:, 0].copy(), of_threads == of_threads[:, :1]
-    values = {"out": rl.from_numpy(first), "other threads as the first": bool(others.all())}
+    first, unlike = of_threads[:, 0].copy(), (of_threads != of_threads[:, :1]).any(2)
+    values = {"out": rl.from_numpy(first), "threads unlike the first of their block": int(unlike.sum())}
     return {name: shown.pop(name) for name in list(shown)[:2]} | values | shown
 
 
@@ -128,4 +128,4 @@ def _(torch, n, block, seed):
         for value in (0.0, -torch.inf)
     ]
     out = torch.stack([padded[0].sum(1), padded[1].amax(1)], 1)
-    return wanted(out, {"other threads as the first": True} | of_shuffles(n, grid, block))
+    return wanted(out, {"threads unlike the first of their block": 0} | of_shuffles(n, grid, block))
