@@ -604,7 +604,10 @@ def _kinds_apart(mine: Tree, theirs: Tree, origin: Origin) -> str:
         if isinstance(noted, str) and (caught := _NOTED.fullmatch(noted)):
             kind = caught[1]
             return phrase(f"{which} raises {kind}, {other} does not")
-    if {type(mine), type(theirs)} == {type(None), str}:  # such as the name of an error, or none
+    is_short = (
+        theirs is None and isinstance(mine, (int, float, list, tuple)) and "\n" not in show(mine)
+    )  # what has changed
+    if is_short or {type(mine), type(theirs)} == {type(None), str}:  # such as the name of an error, or none
         return _apart(_cut(show(mine)), _cut(show(theirs)), origin)
     own, expected = _name(mine), _name(theirs)
     return phrase(f"yours is {own}, {origin.answer} is {expected}")

@@ -191,6 +191,7 @@ def test_what_a_check_does_not_accept_is_not_what_the_students_code_raised():
         (tensor([[1, 2], [3, 9]]), tensor([[1, 2], [3, 4]]), "element [1, 1]: yours 9, torch's 4"),
         (tensor([math.nan, 1.0]), tensor([math.nan, 2.0]), "element [1]"),
         (None, [1], "None"),
+        ([[1.5], 2], None, "yours ((1.5,), 2), torch's None"),
         (None, "ValueError", "yours None, torch's 'ValueError'"),
     ],
 )
