@@ -113,7 +113,7 @@ def _x(dim, sizes, *others):
             new="the result has memory of its own",
             kernels_and_blocks="one launch, or none if there are no elements: which kernel, how many blocks, and how many threads "
             "does a block have?",
-            operand="`x` is only read",
+            operand_afterwards="`x` is only read",
             loads_of_each_element="a warp loads each element once, the other kernels three times",
         ),
         about_kernels,
@@ -145,8 +145,9 @@ def _softmax(rl, x, dim):
     findings = [each for launch in loops.launches for each in findings_of("", launch.result)]
     loads = sum(launch.result.counts.global_load.bytes for launch in loops.launches) / max(1, 4 * x.numel())
     shown = {"findings": findings, "kernels and blocks": kernels, "result": result}
-    new = result.untyped_storage() is not memory
-    return shown | {"new": new, "operand": x.tolist() == before, "loads of each element": loads}
+    new, after = result.untyped_storage() is not memory, x.tolist()
+    shown |= {"new": new, "operand afterwards": None if after == before else after}
+    return shown | {"loads of each element": loads}
 
 
 @softmaxes_of_tensors.oracle
@@ -166,4 +167,4 @@ def _(torch, x, dim):
     else:
         kernels, loads = [["softmax_block", threads, LARGEST_BLOCK]], 3.0
     shown = {"findings": [], "kernels and blocks": kernels, "result": result}
-    return shown | {"new": True, "operand": True, "loads of each element": loads}
+    return shown | {"new": True, "operand afterwards": None, "loads of each element": loads}
