@@ -6,7 +6,7 @@ import pytest
 
 import rushlight as rl
 from docs.programs import IMAGES
-from docs.programs.hooks import panels
+from docs.programs.hooks import panels, schemes
 from docs.programs.hooks.narrow import LABEL, PHONE, narrow
 from rushlight.course.draw import paper
 from rushlight.course.draw.backward import graph, graphs
@@ -143,3 +143,14 @@ def test_the_number_of_a_hatched_bar_is_in_both_drawings():
     assert all(
         re.search(rf">{number}</text>", each) for each in (drawing, panels.fitted(drawing)) for number in (5, 15)
     )
+
+
+@pytest.mark.parametrize("others, follows", [([], True), ([(255, 160, 0)], False)], ids=["greys", "colours"])
+def test_a_drawing_with_an_image_follows_the_scheme_unless_an_image_has_colours(others, follows):
+    figure = paper.Picture(figsize=(9, 3), facecolor="white")
+    for axes, pixel in zip(figure.subplots(1, 2), [(90, 90, 90), *others]):
+        axes.imshow([[(0, 0, 0), pixel]])
+    drawing = figure._repr_svg_()
+    for each in drawing, panels.fitted(drawing):
+        shown = schemes.following(each)
+        assert (shown != each, "invert(" in shown, "light-dark(" in shown) == (follows,) * 3

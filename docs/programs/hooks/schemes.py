@@ -2,9 +2,10 @@
 
 A drawing has colours for a white page. On the site each colour is `light-dark(...)`: in the dark, greys go from the page's ground
 to its ink, and other colours keep their hue. A light fill may have dark text on it, and a dark fill light text, so no fill is
-in the middle. An image in a drawing is inverted. A browser takes the scheme of the page, in an `<img>` too. `map.svg` becomes a
-part of its page, once wide and once as narrow as a phone, and the boxes of its phases are links. A screenshot `NAME.webp` has a
-second file `NAME-dark.webp`, and a page shows the one of its scheme. `README.md` has a second drawing too:
+in the middle. An image of greys in a drawing is inverted, and a drawing with a photograph stays as it is on paper. A browser
+takes the scheme of the page, in an `<img>` too. `map.svg` becomes a part of its page, once wide and once as narrow as a phone,
+and the boxes of its phases are links. A screenshot `NAME.webp` has a second file `NAME-dark.webp`, and a page shows the one of
+its scheme. `README.md` has a second drawing too:
 `python docs/programs/hooks/schemes.py` writes it.
 """
 
@@ -36,6 +37,7 @@ IMAGES_TOO = (
     "<style>@media (prefers-color-scheme: dark) {"
     " image { filter: invert(0.88) hue-rotate(180deg); } }</style>"  # white becomes the ground
 )
+PHOTO = re.compile(r'<svg [^>]*class="photo"')
 MAP = re.compile(r"!\[([^\]]*)\]\(images/map\.svg\)\{ \.map \}")
 SCREENSHOT = re.compile(r"!\[[^\]]*\]\(images/([\w-]+)\.webp\)(\{[^}]*\})?")
 BOX = re.compile(r'<rect data-phase="(\d\d)"( x="\S+" y="\S+" width="\S+" height="\S+" rx="\S+")')
@@ -79,11 +81,16 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
             name = file.src_uri.removeprefix("figures/").removesuffix(".svg")
             drawing = scripts.drawing(file.content_string, name) if "/" not in name else labelled(file.content_string)
             new = drawing != file.content_string  # in the language of this build
-            drawing = in_both(drawing).replace("<svg ", ROOT, 1)
-            if "<image" in drawing:
-                drawing = drawing.replace("</svg>", IMAGES_TOO + "</svg>")
-            files.append(File.generated(config, file.src_uri, content=drawing))
+            files.append(File.generated(config, file.src_uri, content=following(drawing)))
             files.get_file_from_path(file.src_uri).labelled = new
+
+
+def following(drawing: str) -> str:
+    """A drawing that follows the scheme of its page, unless it has a photograph (see `slim_svg`)."""
+    if PHOTO.match(drawing):
+        return drawing
+    drawing = in_both(drawing).replace("<svg ", ROOT, 1)
+    return drawing.replace("</svg>", IMAGES_TOO + "</svg>") if "<image" in drawing else drawing
 
 
 def labelled(drawing: str) -> str:

@@ -2,7 +2,8 @@
 
 All pictures of the course use one palette: orange for rushlight (the student's code), blue for torch, and purple for a difference
 or a mark. The three differ in lightness too, so a print without colour shows them. In the site's dark mode the lightness of a
-picture is inverted and its hues stay, so a caption names hues and greys, never black or white.
+picture is inverted and its hues stay, so a caption names hues and greys, never black or white. A picture with a photograph stays
+as it is.
 """
 
 import io

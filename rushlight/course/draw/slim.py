@@ -22,6 +22,8 @@ WITHOUT_EFFECT = re.compile(r' transform="rotate\(-0 [^"]*"| text-anchor: start;
 SHAPE_END = re.compile(r"(?<=/>)\n(?=<)|(?<=</text>)\n(?=<)")  # an end of line is fifteen bytes of a notebook
 SAME_LINE = re.compile(r'(?<=[\dz])(" style="fill: none;(?![^"]*opacity)[^"]*"/>)<path d="(?=[^"]*\1)')
 NO_LENGTH = re.compile(r"([\d.]+ [\d.]+)L\1(?=[CQ])")  # alone, a line without length is a dot
+IMAGE = re.compile(r"(?<=base64,)[^\"]*")
+COLOURED = 32  # levels between the parts of a colour that is no grey
 LINES = re.compile(r"(?:L-?[\d.]+ -?[\d.]+){2,}")
 
 Point = tuple[float, float]
@@ -53,17 +55,28 @@ def slim_svg(picture: str) -> str:
     """Return the drawing to a hundredth of a point, with a class for each style and a palette for each image in it.
 
     Neighbouring paths that are lines of the same style become one path. Names of shapes, defaults, clips to the
-    whole picture, and points that a line passes anyway are left out.
+    whole picture, and points that a line passes anyway are left out. A drawing that has an image with colours gets the class
+    `photo`, because its colours must not follow the scheme of a page.
     """
     picture = WITHOUT_EFFECT.sub("", _without_names(_without_clips(picture)))
-    picture = re.sub(r"(?<=base64,)[^\"]*", lambda image: _slim_image(image[0]), picture)
+    picture = IMAGE.sub(lambda image: _slim_image(image[0]), picture)
     picture = TAG.sub(lambda tag: DECIMALS.sub(lambda number: _rounded(float(number[0])), tag[0]), picture)
     picture = re.sub(r'(?<= d=")[^"]*', lambda path: _slim_path(path[0]), picture)
-    return _with_classes(SAME_LINE.sub("", SHAPE_END.sub("", picture)))
+    picture = _with_classes(SAME_LINE.sub("", SHAPE_END.sub("", picture)))
+    return (
+        picture.replace("<svg ", '<svg class="photo" ', 1)
+        if any(map(_has_colours, IMAGE.findall(picture)))
+        else picture
+    )
 
 
 def _slim_image(text: str) -> str:
     return base64.b64encode(slim_png(base64.b64decode(text))).decode()
+
+
+def _has_colours(text: str) -> bool:
+    with Image.open(io.BytesIO(base64.b64decode(text))) as image:
+        return bool(np.ptp(np.asarray(image.convert("RGB")), axis=-1).max() > COLOURED)
 
 
 def _rounded(number: float) -> str:
