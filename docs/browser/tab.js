@@ -508,6 +508,7 @@ class Cell {
   // Say in the place of the outputs what the cell waits for, or that it no longer waits.
   wait(text) {
     this.waiting.textContent = text;
+    this.waiting.hidden = false; // `compare` hides what is old
     if (text) this.outputs.prepend(this.waiting);
     else this.waiting.remove();
   }
@@ -604,19 +605,35 @@ function harmless(html) {
 
 // Running -------------------------------------------------------------------------------------------------------------
 
-let running = false;
+let running = null; // the cell
+const queue = []; // the cells that were pressed since
+
+// Run a cell, and then those that are pressed until it ends.
+async function press(cell) {
+  if (cell.kind === "check" && cell.exercise?.isUntouched) return cell.askForBody();
+  if (!running) for (let next = cell; next; next = queue.shift()) await runPressed(next);
+  else if (cell !== running && !queue.includes(cell)) queue.push(cell), tellQueue();
+}
+
+function tellQueue() {
+  const said = words("waiting for {}", running.heading);
+  for (const cell of queue) cell.wait(said), bar.say(said);
+}
+
+function emptyQueue() {
+  for (const cell of queue.splice(0)) cell.wait("");
+}
 
 // Run a cell with what it needs. A check first runs its exercise.
-async function press(cell) {
-  if (running) return;
+async function runPressed(cell) {
   const isCheck = cell.kind === "check";
-  if (isCheck && cell.exercise?.isUntouched) return cell.askForBody();
   const { buttons } = (isCheck && cell.exercise) || cell;
   const pressed = buttons.querySelector(isCheck ? ".main" : "button:not(.main)");
-  running = true;
+  running = cell;
   dispatchEvent(new Event("rushlight:pressed"));
   if (bar.loading.hidden) bar.say("");
   bar.busy(true);
+  tellQueue();
   const name = pressed.textContent;
   let begun = performance.now(), unsaid = "";
   const told = (seconds) => {
@@ -673,13 +690,14 @@ async function press(cell) {
     if (page.notebook) remember();
     cell.outputs.scrollIntoView({ block: "nearest" });
   } catch {
+    emptyQueue();
     if (isCheck) cell.judged = cell.subject; // there is no other verdict to press for
     if (!page.next) unsaid = bar.said.textContent; // why there is no Python: the bar, which says it too, may be out of sight
   } finally {
     clearInterval(clock);
     cell.wait(unsaid);
     pressed.textContent = name;
-    running = false;
+    running = null;
     const hadFocus = document.activeElement === bar.end;
     bar.busy(false);
     if (hadFocus) pressed.focus(); // Stop is no longer there
@@ -776,7 +794,7 @@ const bar = {
     this.heard = make("div", { role: "status", class: "heard", "aria-label": words("Verdict") });
     document.querySelector("article").append(this.heard); // the bar may be hidden
     this.loading = make("progress", { max: 1, hidden: true, "aria-label": words("Loading Python") });
-    this.end = make("button", { text: words("Stop"), type: "button", hidden: true, click: () => python.stop(words("Stopped")) });
+    this.end = make("button", { text: words("Stop"), type: "button", hidden: true, click: () => (emptyQueue(), python.stop(words("Stopped"))) });
     const file = make("input", { type: "file", accept: ".ipynb", hidden: true, change: () => upload(file) });
     this.element = make(
       "div",

@@ -391,6 +391,23 @@ def test_a_loop_in_c_code_ends_after_seconds_and_the_next_press_starts_python_ag
     assert "cases agree with torch" in card(lab, OFFSET)
 
 
+def test_a_check_that_is_pressed_while_another_runs_waits_for_it_and_stop_stops_both(lab):
+    answers = [(STRIDES, RIGHT), (OFFSET, SHORT)]
+    lab.evaluate("of => of.map(([id, text]) => cells.find((cell) => cell.id === id).change(text))", answers)
+    check = [lab.locator(f'[data-cell="{cell}"] + .buttons').get_by_text("Check", exact=True) for cell, _ in answers]
+    check[0].click()
+    check[1].click()
+    assert card(lab, OFFSET) == "waiting for contiguous_strides"
+    lab.get_by_role("button", name="Stop", exact=True).click()
+    lab.wait_for_function(IDLE)
+    assert card(lab, OFFSET) == ""
+    check[0].click()
+    check[1].click()
+    lab.wait_for_function(f"{IDLE} && !queue.length")
+    assert "all 93 cases agree" in card(lab, STRIDES) and "cases agree" in card(lab, OFFSET)
+    assert tally(lab) == of(4, ALL)
+
+
 @pytest.mark.sweep  # an editor starts Python
 def test_two_tabs_of_a_lab_have_the_same_answers(lab):
     with lab.expect_popup() as opened:
