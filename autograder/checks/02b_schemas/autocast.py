@@ -5,7 +5,7 @@ from contextlib import ExitStack
 from functools import partial
 
 from ...engine.check import program
-from ..cases import defaults, drawn, explained, field, first_of, is_torch, several, tensor, when
+from ..cases import defaults, drawn, explained, field, first_apart, first_of, is_torch, several, tensor, when
 from ..shared_02.keys import bits_of
 from ..shared_02.operators import attempt, example, mode, threaded
 
@@ -57,7 +57,12 @@ _VALUES = [
     edges=[{"to": to, "values": values} for to in ("float16", "float32") for values in _VALUES],
     disposable=True,
     show=lambda torch, to, values: f"to = torch.{to}\nvalues = {_as_code(values)}",
-    hint=explained(calls="a tensor that has the dtype already is passed on without a call"),
+    hint=when(
+        lambda case, mine, theirs: (
+            first_apart(mine, theirs) == "calls" and field(field(mine, "calls"), "the same dtype")
+        ),
+        "a tensor that has the dtype already is passed on without a call",
+    ),
 )
 def cast(xp, to, values):
     function = partial(xp.autocast_mode.cached_cast, getattr(xp, to))
