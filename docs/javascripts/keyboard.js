@@ -34,7 +34,14 @@ for (const label of document.querySelectorAll("[data-md-component=palette] label
 
 // The search is a dialog, and a dialog has a name. So has each landmark, and no two have the same one. What is inside of another
 // navigation is a part of it, and what only clears the search is none.
-document.querySelector(".md-search")?.setAttribute("aria-label", words("Search"));
+for (const search of document.querySelectorAll(".md-search")) {
+  const open = document.getElementById("__search"), say = () => {
+    search.setAttribute("role", open.checked ? "dialog" : "group");
+    search.setAttribute("aria-label", words("Search"));
+  };
+  open.addEventListener("change", say);
+  say();
+}
 document.querySelector(".md-header__title")?.setAttribute("aria-hidden", "true"); // the logo and the page's title say it
 const site = document.querySelector(".md-nav__title > .md-logo")?.nextSibling; // in the menu, too
 site?.replaceWith(Object.assign(document.createElement("span"), { textContent: site.data.trim(), ariaHidden: "true" }));
@@ -174,6 +181,22 @@ for (const place of document.querySelectorAll("[data-keys]")) {
   const label = document.createElement("label");
   label.append(field, ` ${words("Single keys act")}`);
   place.append(label);
+}
+
+// The languages: a mouse opens them by being there, a press opens and closes them, and Escape closes them.
+for (const menu of document.querySelectorAll(".md-select")) {
+  const button = menu.querySelector("button"), isOpen = () => !menu.classList.contains("closed");
+  const open = (value) => (menu.classList.toggle("closed", !value), button.setAttribute("aria-expanded", value));
+  menu.addEventListener("pointerenter", ({ pointerType }) => pointerType === "mouse" && open(true));
+  menu.addEventListener("pointerleave", ({ pointerType }) => pointerType === "mouse" && open(false));
+  button.addEventListener("click", ({ pointerType }) => open(pointerType === "mouse" || !isOpen()));
+  menu.addEventListener("focusout", ({ relatedTarget }) => menu.contains(relatedTarget) || menu.matches(":hover") || open(false));
+  document.addEventListener("keydown", ({ key }) => {
+    if (key !== "Escape" || !isOpen()) return;
+    if (menu.contains(document.activeElement)) button.focus();
+    open(false);
+  });
+  open(false);
 }
 
 // The switch of languages leads to the section that is read.

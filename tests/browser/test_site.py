@@ -429,6 +429,17 @@ def test_a_result_of_the_search_marks_the_words_of_the_question_that_say_what_it
     assert {text.lower() for text in marks.all_text_contents()} <= {"stride", "strides", "strided"}
 
 
+def test_the_menu_of_languages_says_whether_it_is_open_and_escape_closes_it(page, served):
+    page.goto(f"{served}/students.html")
+    button, link = page.get_by_role("button", name="Select language"), page.locator(".md-select__link").first
+    button.press("Enter")
+    link.focus()
+    assert button.get_attribute("aria-expanded") == "true"
+    link.press("Escape")
+    assert button.get_attribute("aria-expanded") == "false" and not link.is_visible()
+    assert button.evaluate("button => button === document.activeElement")
+
+
 def test_search_knows_no_code_no_output_and_no_answer_of_a_notebook(folder, whole):
     entries = json.loads((folder / "search/search_index.json").read_text("utf-8"))["docs"]
     text = sum(len(each["text"]) for each in entries if each["location"].startswith("phases/"))
