@@ -14,6 +14,7 @@ import pytest
 from mkdocs.utils.meta import get_data
 from sweep import in_one_test
 
+from autograder import translation
 from autograder.engine.check import is_on_torch
 from autograder.model import Lab, lab_names
 from docs.programs.hooks import languages, notebooks
@@ -358,6 +359,16 @@ def test_a_part_of_a_reading_runs_the_set_up_cells_of_the_parts_before(hooks, lo
     assert [*second] == ["setup2", "setup3", "setup5", "shown5"]
     assert (second["setup2"]["kind"], second["setup2"]["own"]) == ("torch", "prepared_2 = 1")
     assert second["setup5"]["kind"] == "plain" and not of_page(long, "phases/01_x/reading.md")
+
+
+@pytest.mark.parametrize("language", ["", "es"])
+def test_an_exercise_in_a_reading_has_the_words_of_its_lab_on_its_helpers_and_its_hints(hooks, language, monkeypatch):
+    monkeypatch.setattr(languages, "LANGUAGE", language)
+    nb = translation.notebook(nbformat.read(Lab("01a_views").path, as_version=4), languages.say("labs/01a_views"))
+    above, below = hooks["tab"].explained(nb, "aten.strided.as_strided")
+    assert all(f"`{name}(" in above for name in ("alias", "wrap_dim", "storage_size")) and above.endswith(".")
+    assert below.count("<summary>") == 2 and "storage_size" in below
+    assert hooks["tab"].explained(nb, "aten.strided.element_offset")[0] == ""
 
 
 # What is kept of a build ---------------------------------------------------------------------------------------------

@@ -537,7 +537,7 @@ def _translated(nb: NotebookNode, notebook: Notebook) -> NotebookNode:
 def _exporter() -> MarkdownExporter:
     loaders = [DictLoader({"page.md.j2": TEMPLATE})]
     exporter = MarkdownExporter(extra_loaders=loaders, template_file="page.md.j2", optimistic_validation=True)
-    filters = {"code": code, "text": _text, "rich": _rich, "figure": _figure, "prose": _prose}
+    filters = {"code": code, "text": _text, "rich": _rich, "figure": _figure, "prose": prose}
     for name, function in filters.items():
         exporter.register_filter(name, function)
     return exporter
@@ -641,7 +641,7 @@ def _summary(source: str) -> str:
     return html.escape(re.sub(r"\n# *", " ", comment[1])) if comment else words("Code")
 
 
-def _prose(cell: NotebookNode) -> str:
+def prose(cell: NotebookNode) -> str:
     linked = LINK.sub(_page_of, lists(cell.source.strip())).replace(
         "](../../docs/", "](../../"
     )  # to a page of the site

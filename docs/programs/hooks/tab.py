@@ -3,8 +3,8 @@
 A lab's page has its exercises as editors (`docs/browser/tab.js`), if what this needs could be had when the site was built: the
 parts that others have made (`docs.programs.browser.parts`), and torch's recorded answers to the lab's cases (`rushlight record`).
 `share.js` shows a verdict to others, and `end.js` is the end of the lab, with a picture that `picture.js` draws. `path_end.js` is
-the end of a path. A reading has the exercises that it names, folded. The page of the trained model (`docs/browser/talk.js`) shows
-a conversation that is recorded here, until the reader begins another.
+the end of a path. A reading has the exercises that it names, folded, with the lab's hints and what it says of their helpers. The
+page of the trained model (`docs/browser/talk.js`) shows a conversation that is recorded here, until the reader begins another.
 """
 
 from __future__ import annotations
@@ -133,6 +133,9 @@ for name in {}:
 BAR = "<div data-tab-bar></div>"  # the place of the bar in a lab
 ASKS = re.compile(r"^```python\n(?=from autograder import ask\n)", re.MULTILINE)  # code in a lab's text
 RECORDED = re.compile(r'READINGS / "recorded" / "(\w+)" / "([\w.]+)"')  # in a check
+ANNOUNCES = re.compile(r"(?<=[.?!])\s(?:(?![.?!]\s).)*:$", re.DOTALL)  # a last sentence, of what is below it
+MENTIONED = re.compile(r"`(\w+)`")
+HINT = re.compile(r"^<details><summary>\w+ \d</summary>.*?</details>", re.MULTILINE | re.DOTALL)  # in each language
 EXERCISE = re.compile(r"<!-- exercise: (\w+) ([\w.]+) -->")  # in a reading, where it names one of a lab
 LISTED = tomllib.loads((Path(parts.__file__).with_name("lacking.toml")).read_text(encoding="utf-8"))
 LACKED = {check: entry["reason"] for entry in LISTED.values() for check in entry["checks"]}
@@ -378,7 +381,7 @@ def _stages(config: MkDocsConfig) -> dict[str, list[str]]:
 
 def _here(about: dict, page: Page, config: MkDocsConfig, mark: re.Match) -> str:
     """An exercise of a lab in a reading, folded, where the reading first names it. What the script must know goes into `about`."""
-    from docs.programs.hooks.notebooks import code  # which imports this module
+    from docs.programs.hooks.notebooks import code, prose  # which imports this module
 
     lab = next(lab for phase in config.extra["phases"] for lab in phase.labs if lab.path.stem == mark[1])
     nb, known, of_lab = _read_once(lab.path, lab.path.stat().st_mtime_ns)
@@ -392,7 +395,28 @@ def _here(about: dict, page: Page, config: MkDocsConfig, mark: re.Match) -> str:
     about |= {"gpt": True} if mark[1][:2] == MINIGPT else {}
     blocks = "\n\n".join(code(cell) for cell in nb.cells if cell.id in told)
     said = words("Do it here: {0}, of lab {1}").format(f"<code>{mark[2].rpartition('.')[2]}</code>", number_of(mark[1]))
-    return f'<details class="here" markdown="1"><summary>{said}</summary>\n\n{blocks}\n\n</details>'
+    above, below = (prose(nbformat.v4.new_markdown_cell(text)) for text in explained(nb, mark[2]))
+    return (
+        f'<details class="here" markdown="1"><summary>{said}</summary>\n\n{above}\n\n{blocks}\n\n{below}\n\n</details>'
+    )
+
+
+def explained(nb: NotebookNode, exercise: str) -> tuple[str, str]:
+    """What a lab says of an exercise that its cell does not: the paragraphs above it that introduce the imported names of its
+    docstring with their arguments, and its hints below it."""
+    begins = [i for i, cell in enumerate(nb.cells) if exercise_name(cell)]
+    at = next(i for i in begins if exercise_name(nb.cells[i]) == exercise)
+    end = next((i for i in begins if i > at), None)
+    above, below = (
+        "\n\n".join(cell.source for cell in part if cell.cell_type == "markdown")
+        for part in (nb.cells[:at], nb.cells[at:end])
+    )
+    imported = {name.asname or name.name for node in ast.parse(imports(nb)).body for name in node.names}
+    own = nb.cells[at].source
+    names = {name for name in imported.intersection(MENTIONED.findall(own)) if f"`{name}(" not in own}
+    paragraphs = above.split("\n\n")
+    said = {next((i for i, said in enumerate(paragraphs) if f"`{name}(" in said), -1) for name in names} - {-1}
+    return "\n\n".join(ANNOUNCES.sub("", paragraphs[i]) for i in sorted(said)), "\n".join(HINT.findall(below))
 
 
 @cache  # readings name the exercises of a lab many times
