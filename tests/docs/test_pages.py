@@ -362,13 +362,22 @@ def test_a_part_of_a_reading_runs_the_set_up_cells_of_the_parts_before(hooks, lo
 
 
 @pytest.mark.parametrize("language", ["", "es"])
-def test_an_exercise_in_a_reading_has_the_words_of_its_lab_on_its_helpers_and_its_hints(hooks, language, monkeypatch):
+@pytest.mark.parametrize(
+    ("lab", "exercise", "helpers", "folds"),
+    [
+        ("01a_views", "aten.strided.as_strided", ["alias", "wrap_dim", "storage_size"], 2),
+        ("01a_views", "aten.strided.element_offset", [], 2),
+        ("01b_reshape", "aten.strided.infer_size", [], 3),  # its rules, too
+    ],
+)
+def test_an_exercise_in_a_reading_has_what_its_lab_says_of_it(
+    hooks, lab, exercise, helpers, folds, language, monkeypatch
+):
     monkeypatch.setattr(languages, "LANGUAGE", language)
-    nb = translation.notebook(nbformat.read(Lab("01a_views").path, as_version=4), languages.say("labs/01a_views"))
-    above, below = hooks["tab"].explained(nb, "aten.strided.as_strided")
-    assert all(f"`{name}(" in above for name in ("alias", "wrap_dim", "storage_size")) and above.endswith(".")
-    assert below.count("<summary>") == 2 and "storage_size" in below
-    assert hooks["tab"].explained(nb, "aten.strided.element_offset")[0] == ""
+    nb = translation.notebook(nbformat.read(Lab(lab).path, as_version=4), languages.say(f"labs/{lab}"))
+    above, below = hooks["tab"].explained(nb, exercise)
+    assert re.findall(r"`(\w+)\(", above) == helpers and not above.endswith(":")
+    assert below.count("<summary>") == folds
 
 
 # What is kept of a build ---------------------------------------------------------------------------------------------

@@ -135,7 +135,9 @@ ASKS = re.compile(r"^```python\n(?=from autograder import ask\n)", re.MULTILINE)
 RECORDED = re.compile(r'READINGS / "recorded" / "(\w+)" / "([\w.]+)"')  # in a check
 ANNOUNCES = re.compile(r"(?<=[.?!])\s(?:(?![.?!]\s).)*:$", re.DOTALL)  # a last sentence, of what is below it
 MENTIONED = re.compile(r"`(\w+)`")
-HINT = re.compile(r"^<details><summary>\w+ \d</summary>.*?</details>", re.MULTILINE | re.DOTALL)  # in each language
+FOLDS = re.compile(
+    r"(?:<details><summary>[^<:]*</summary>.*?</details>\n*)+", re.DOTALL
+)  # rules and hints, which begin a cell
 EXERCISE = re.compile(r"<!-- exercise: (\w+) ([\w.]+) -->")  # in a reading, where it names one of a lab
 LISTED = tomllib.loads((Path(parts.__file__).with_name("lacking.toml")).read_text(encoding="utf-8"))
 LACKED = {check: entry["reason"] for entry in LISTED.values() for check in entry["checks"]}
@@ -403,20 +405,21 @@ def _here(about: dict, page: Page, config: MkDocsConfig, mark: re.Match) -> str:
 
 def explained(nb: NotebookNode, exercise: str) -> tuple[str, str]:
     """What a lab says of an exercise that its cell does not: the paragraphs above it that introduce the imported names of its
-    docstring with their arguments, and its hints below it."""
+    docstring with their arguments, and its rules and hints below it."""
     begins = [i for i, cell in enumerate(nb.cells) if exercise_name(cell)]
     at = next(i for i in begins if exercise_name(nb.cells[i]) == exercise)
     end = next((i for i in begins if i > at), None)
     above, below = (
-        "\n\n".join(cell.source for cell in part if cell.cell_type == "markdown")
-        for part in (nb.cells[:at], nb.cells[at:end])
+        [cell.source for cell in part if cell.cell_type == "markdown"] for part in (nb.cells[:at], nb.cells[at:end])
     )
     imported = {name.asname or name.name for node in ast.parse(imports(nb)).body for name in node.names}
     own = nb.cells[at].source
     names = {name for name in imported.intersection(MENTIONED.findall(own)) if f"`{name}(" not in own}
-    paragraphs = above.split("\n\n")
+    paragraphs = "\n\n".join(above).split("\n\n")
     said = {next((i for i, said in enumerate(paragraphs) if f"`{name}(" in said), -1) for name in names} - {-1}
-    return "\n\n".join(ANNOUNCES.sub("", paragraphs[i]) for i in sorted(said)), "\n".join(HINT.findall(below))
+    return "\n\n".join(ANNOUNCES.sub("", paragraphs[i]) for i in sorted(said)), next(
+        (folds[0] for folds in map(FOLDS.match, below) if folds), ""
+    )
 
 
 @cache  # readings name the exercises of a lab many times
