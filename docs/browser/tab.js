@@ -687,7 +687,7 @@ async function runPressed(cell) {
     if (cell.lab) await python.run({ kind: "plain", name: "after", lab: cell.lab }, TAKE_OUT.replace("{}", cell.of ?? cell.exercise), () => {});
     cell.wait("");
     if (!cell.outputs.childElementCount) cell.outputs.append(make("p", { class: "notes", text: cell.checked?.lacks ? lacked(cell.checked) : words("✓ The cell has run. It shows nothing.") }));
-    if (page.notebook) remember();
+    if (page.notebook) remember(cell);
     cell.outputs.scrollIntoView({ block: "nearest" });
   } catch {
     emptyQueue();
@@ -711,11 +711,14 @@ const isLent = ({ exercise }) => (exercise ? [exercise] : cells).some(({ lent })
 // What comes after this lab: on the reader's path (`paths.js`), or in the course.
 const following = () => afterOnPath() ?? page.after;
 
-// Keep for home which exercise is next: the first that has not passed, or after the last one the next lab.
-function remember() {
+// Keep for home which exercise is next: that of the cell that has run or, if this has passed, the next one below it that has not, then
+// one above it, and last the next lab.
+function remember(cell) {
   const exercises = cells.filter(({ kind }) => kind === "exercise");
   const isLeft = (exercise) => cells.some((cell) => cell.exercise === exercise && !cell.lacks && !isDone(cell));
-  const next = exercises.findIndex(isLeft);
+  const from = cells.indexOf((cell.kind === "check" && cell.exercise) || cell);
+  const isBelow = (exercise) => cells.indexOf(exercise) >= from;
+  const left = exercises.filter(isLeft), next = exercises.indexOf(left.find(isBelow) ?? left[0]);
   const after = following();
   const { link: href, number: lab, title } = next < 0 && after ? after : { link: `#${exercises[next]?.block.id ?? ""}`, number: page.number };
   try {

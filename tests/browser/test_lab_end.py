@@ -34,7 +34,7 @@ def test_the_last_check_of_a_lab_brings_its_end_and_a_picture_which_are_there_ag
 ):
     assert not lab.locator("#finished").count() and not lab.get_by_role("link", name="Finished").is_visible()
     lab.evaluate(FINISH, CHECK)
-    lab.evaluate("remember()")
+    lab.evaluate("remember(cells.at(-1))")
     lab.locator(f'[data-cell="check-{STRIDES}"] + .outputs a[href="#finished"]').click()
     end = lab.locator("#finished")
     said = end.inner_text()

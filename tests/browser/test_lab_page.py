@@ -371,6 +371,11 @@ def test_home_asks_and_its_check_answers_and_the_lab_takes_the_answer_over(lab, 
     answer(lab, OFFSET, SHORT)
     press(lab, OFFSET)
     assert mark.text_content() == f"4/{ALL:g}"
+    fourth = lab.evaluate("cells.filter(({ kind }) => kind === 'exercise')[3].id")
+    next_of = (
+        "ran => (remember(cells.find(({ id }) => id === ran)), JSON.parse(localStorage['rushlight/last']).exercise)"
+    )
+    assert lab.evaluate(next_of, fourth) == 4 and lab.evaluate(next_of, OFFSET) == 3
     lab.goto(below)
     assert lab.locator(".card .kept").text_content() == f"4/{ALL:g}"
     lab.get_by_role("link", name="lab 01a, exercise 3", exact=True).click()
