@@ -37,7 +37,7 @@
 
   function drawn({ points }) {
     const worth = points < reach ? words("{0} of {1} points that a page can give", points, reach) : words("{} points: every check that runs in a page", points);
-    return picture.drawn({ title: page.title, worth, names: pieces.map(nameOf), isCode: true, torch: page.torch, icon: page.icon });
+    return picture.drawn({ title: page.title, worth, names: pieces.map(nameOf), isCode: true, torch: page.torch, isExact: !!page.exact.length, icon: page.icon });
   }
 
   // What the page shows --------------------------------------------------------------------------------------------

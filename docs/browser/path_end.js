@@ -1,7 +1,7 @@
 // The end of a path, on the page of paths: what was built, a picture, the record that others can check, and the path that is nearest.
 // If the path has labs that need an installation, it is the end of what a browser knows of it, and says so.
 {
-  const { torch, icon } = JSON.parse(document.getElementById("path_end").textContent);
+  const { torch, exact, icon } = JSON.parse(document.getElementById("path_end").textContent);
   const make = (tag, given, ...inside) => {
     const made = Object.assign(document.createElement(tag), given);
     made.append(...inside);
@@ -9,7 +9,8 @@
   };
   const tables = [...document.querySelectorAll(".path[data-path]")];
   const titleOf = ({ dataset }) => document.getElementById(dataset.path).firstChild.textContent.trim();
-  const kept = (link) => JSON.parse(localStorage.getItem(`rushlight/${link.pathname.match(/(\w+)\.html$/)[1]}`));
+  const labOf = (link) => link.pathname.match(/(\w+)\.html$/)[1];
+  const kept = (link) => JSON.parse(localStorage.getItem(`rushlight/${labOf(link)}`));
 
   for (const table of tables.filter(({ dataset }) => dataset.leftHere === "0")) {
     const { path, left } = table.dataset, isWhole = left === "0";
@@ -20,7 +21,7 @@
     const names = links.map((link) => link.firstChild.textContent);
     const count = words("{0} of {1} labs", links.length, all.length);
     const said = isWhole ? words("{}: finished", title) : words("{0}: {1} finished here", title, count);
-    const draw = () => picture.drawn({ title: isWhole ? title : `${title}: ${count}`, worth, names, torch, icon });
+    const draw = () => picture.drawn({ title: isWhole ? title : `${title}: ${count}`, worth, names, torch, isExact: links.some((link) => exact.includes(labOf(link))), icon });
     const rest = make("p", {}, words("That is all that this browser knows of the path. Where the course is installed, this command counts all of it, and says when it is finished:"), " ", make("code", {}, `rushlight status --path ${path}`));
     const [next] = tables.filter(({ dataset }) => dataset.left > 0).sort((one, other) => one.dataset.left - other.dataset.left);
     const onward = next && make("a", { className: "md-button md-button--primary", href: `#${next.dataset.path}` }, words("Next path: {0}, about {1} hours left", titleOf(next), grouped(+next.dataset.left)));

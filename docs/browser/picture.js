@@ -10,8 +10,8 @@ const picture = (() => {
     return element;
   };
 
-  // In the colours and the fonts of the page.
-  function drawn({ title, worth, names, isCode, torch, icon: paths }) {
+  // In the colours and the fonts of the page. `isExact` if some checks compare with an exact calculation, and not with torch.
+  function drawn({ title, worth, names, isCode, torch, isExact, icon: paths }) {
     const [ground, ink, faint, green, flame] = COLOURS[document.body.dataset.mdColorScheme] ?? COLOURS.default;
     const [width, height] = SIZE, style = getComputedStyle(document.body);
     const plain = style.getPropertyValue("--md-text-font-family"), mono = style.getPropertyValue("--md-code-font-family");
@@ -27,8 +27,8 @@ const picture = (() => {
       const x = 72 + Math.floor(index / rows) * room, y = 276 + (index % rows) * step;
       return [text(x, y, size, "✓", { fill: green, weight: 700 }), text(x + 1.4 * size, y, size, name, { font: isCode ? mono : plain, room: room - 3 * size })];
     });
-    const judged = words("my code, judged by torch {}", torch);
-    const how = words("compared in my own browser with recorded answers of torch");
+    const judged = isExact ? words("my code, judged by torch {} and exact calculations", torch) : words("my code, judged by torch {}", torch);
+    const how = isExact ? words("compared in my own browser with recorded answers") : words("compared in my own browser with recorded answers of torch");
     const address = document.querySelector("link[rel=canonical]")?.href.replace(/^https?:\/\//, "").replace(/(phases\/|paths\.html).*/, "") ?? "";
     const icon = paths.map(([d, fill]) => svg("path", { d, fill, transform: "translate(72 50) scale(1.5)" }));
     const alt = `${title}. ${worth}: ${names.join(", ")}. ${judged}, ${how}.`;

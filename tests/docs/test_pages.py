@@ -48,6 +48,11 @@ def test_a_lab_that_a_page_cannot_run_says_why_and_has_a_mark_on_its_links(hooks
         assert "**Not in this page.**" in said and why in said
 
 
+@pytest.mark.parametrize(("lab", "exact"), [("01a_views", False), ("12a_tokens", True)])
+def test_a_labs_page_says_if_checks_compare_with_an_exact_calculation(hooks, lab, exact):
+    assert any(hooks["tab"]._exact(lab)) == ("exact" in hooks["tab"]._answers(lab)) == exact
+
+
 @pytest.mark.parametrize(
     ("shown", "typed"),
     [

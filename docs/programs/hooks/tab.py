@@ -78,10 +78,12 @@ PYODIDE = (
 GPT = COURSE / "rushlight/course/gpt.npz"  # only pages that use the trained model load it
 HERE = words(
     "**Do it here.** Each exercise below is an editor. *Check* runs it in this page, on a Python that the first press loads "
-    "({} MB), and compares it with recorded answers of torch to public cases: this is practice. Your answers stay in this browser. "
+    "({0} MB), and compares it on public cases with {1}: this is practice. Your answers stay in this browser. "
     "Until you write an exercise, rushlight's own function does its work, so you can skip it. *Download* gives you the notebook "
     "with your answers, to go on in JupyterLab or to hand in."
 )
+ANSWERS = words("recorded answers of torch")
+SOME_EXACT = words("recorded answers of torch, or with an exact calculation ({0} of {1} checks)")
 ON_TORCH = words(
     "**Not in this page.** This lab works on torch itself, and a browser has no torch. Do it in an installed course:"
 )
@@ -261,20 +263,20 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         loads = LOADS.format(_megabytes(config)) if config.extra["browser"] else ""
         return markdown.replace("<!-- loads -->", loads) + _script("talk", _about_talk(config), page, config)
     if page.file.src_uri == PATHS and config.extra["browser"] and runs(HOME["lab"]):
-        return markdown + _script("path_end", _about_picture(HOME["lab"]), page, config, "picture", "path_end")
+        return markdown + _script("path_end", _about_picture(*labs(config)), page, config, "picture", "path_end")
     if page.is_homepage:
         markdown = markdown.replace("<!-- verdict -->", _home_verdict())
     about = _about(page, config) if config.extra["browser"] else {}
     if not about:
-        labs = {lab.page: lab.path.stem for phase in config.extra["phases"] for lab in phase.labs}
-        said = why_not(labs.get(page.file.src_uri, "")) if config.extra["browser"] else ""
+        names = {lab.page: lab.path.stem for phase in config.extra["phases"] for lab in phase.labs}
+        said = why_not(names.get(page.file.src_uri, "")) if config.extra["browser"] else ""
         return EXERCISE.sub("", markdown).replace(BAR, f"{said}\n{{: .of-screen }}" if said else "")
     markdown = EXERCISE.sub(partial(_here, about, page, config), markdown)
     unseen = [id for id in about["cells"] if f'data-cell="{id}"' not in markdown and "own" in about["cells"][id]]
     blocks = (f'<div data-cell="{id}" hidden><pre><code></code></pre></div>' for id in unseen)
     markdown = "\n\n".join([*blocks, markdown])
     if "notebook" in about:
-        here = HERE.format(_megabytes(config))
+        here = HERE.format(_megabytes(config), _answers(about["lab"]))
         markdown = for_page(markdown).replace(BAR, f"{here} {_gives(about['lab'])}\n{{: .of-screen }}\n\n{BAR}")
     scripts = (
         ["share", "tab", "picture", "end"] if "notebook" in about else ["share", "tab"] if "labs" in about else ["tab"]
@@ -354,9 +356,11 @@ def _way_to(notebook: Notebook, title: str, page: Page) -> dict[str, str]:
     return way if notebook.is_translated else way | {"hreflang": "en"}
 
 
-def _about_picture(lab: str) -> dict:
+def _about_picture(*labs: str) -> dict:
+    """What a picture must know: torch's version, which labs compare with exact calculations too, and the icon."""
     return {
-        "torch": practice.torch_of(lab).rpartition(".")[0],
+        "torch": practice.torch_of(labs[0]).rpartition(".")[0],
+        "exact": [lab for lab in labs if any(_exact(lab))],
         "icon": ICON_PATH.findall(ICON.read_text(encoding="utf-8")),
     }
 
@@ -435,6 +439,17 @@ def _points(lab: str) -> tuple[dict[str, float], float, float]:
     """The points of each check of a lab, of all of the lab, with those that a person gives, and of the checks that run here."""
     about = Lab(lab)
     return about.points, about.all_points, sum(worth for check, worth in about.points.items() if check not in LACKED)
+
+
+def _exact(lab: str) -> list[bool]:
+    """Of each check of a lab that runs here and has points: whether it compares with an exact calculation, and not with torch."""
+    return [not find(check).asks_torch for check in Lab(lab).points if check not in LACKED]
+
+
+def _answers(lab: str) -> str:
+    """What the checks of a lab's page compare with."""
+    exact = _exact(lab)
+    return SOME_EXACT.format(sum(exact), len(exact)) if any(exact) else ANSWERS
 
 
 def _gives(lab: str) -> str:
