@@ -10,6 +10,8 @@
   const sum = (found) => found.reduce((total, { points }) => total + points, 0);
   const reach = sum(checks.filter(({ lacks }) => !lacks));
   const pieces = cells.filter(({ piece, checked }) => piece && checked && !checked.lacks);
+  const isPart = 2 * page.here < page.points; // the page can check less than half of the lab
+  const said = isPart ? words("{}: all that this page can check is done", page.title) : words("{}: finished", page.title);
   const nameOf = ({ exercise }) => exercise.split(".").at(-1);
 
   // The time -------------------------------------------------------------------------------------------------------
@@ -88,7 +90,7 @@
     section = make(
       "section",
       { id: "finished", class: "end", tabindex: -1, "aria-label": words("The end of the lab") },
-      make("p", { class: "title", text: words("{}: finished", page.title) }),
+      make("p", { class: "title", text: said }),
       ...lines(finished),
       ...picture.shown(() => drawn(finished), `rushlight-${page.lab}`),
       next ?? "",
@@ -117,7 +119,7 @@
     place();
     kept.write();
     if (!cell) return true;
-    const link = make("a", { href: "#finished", text: words("{}: finished", page.title) });
+    const link = make("a", { href: "#finished", text: said });
     cell.outputs.append(make("p", { class: "title" }, link));
     return true;
   }

@@ -810,7 +810,7 @@ const bar = {
         make("button", { text: words("Upload"), type: "button", click: () => file.click(), title: words("A notebook with your answers") }),
         make("button", { text: words("Delete"), type: "button", click: forget, title: words("Delete your answers in this browser") }),
       ];
-      this.finish = make("a", { href: "#finished", text: words("Finished"), hidden: true });
+      this.finish = make("a", { href: "#finished", text: 2 * page.here < page.points ? words("All that this page can check is done") : words("Finished"), hidden: true });
       const here = page.here < page.points && make("small", { text: words("up to {} in this page", page.here) });
       this.tally.after(" ", here || "", " ", this.finish);
       this.element.append(make("div", { class: "buttons" }, ...buttons, file));

@@ -24,7 +24,7 @@
     }
   };
 
-  // What stands beside a link: of a lab its points, with a tick if it is finished, and of a reading how many of its sections were
+  // What stands beside a link: of a lab its points, with a tick if it is finished in a page that gives half of them, and of a reading how many of its sections were
   // read, or a tick alone if it was read to its end.
   const standing = (address) => {
     const reading = address.match(READING)?.[1];
@@ -37,6 +37,7 @@
     const { points, of, here, finished } = lab ? stored(lab) : {};
     if (!points) return [];
     const title = [words("{0} of {1} points", points, of), ...(here < of ? [words("up to {} in its page", here)] : [])].join(", ");
+    if (finished && 2 * here < of) return [`${points}/${of}`, `${title}, ${words("all that its page can check is done")}`];
     return finished ? [`✓ ${points}/${of}`, `${title}, ${words("finished")}`] : [`${points}/${of}`, title];
   };
 

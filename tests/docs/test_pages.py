@@ -30,7 +30,8 @@ def hooks():
 
 
 @pytest.mark.parametrize(
-    ("lab", "why"), [("06b_transforms", "torch itself"), ("09a_collectives", "processes"), ("01a_views", "")]
+    ("lab", "why"),
+    [("06b_transforms", "torch itself"), ("09a_collectives", "processes"), ("01a_views", ""), ("14a_threads", "")],
 )
 def test_a_lab_that_a_page_cannot_run_says_why_and_has_a_mark_on_its_links(hooks, lab, why):
     path, text = Lab(lab).path, f"# Title\n\n{hooks['tab'].BAR}\n"
@@ -43,6 +44,7 @@ def test_a_lab_that_a_page_cannot_run_says_why_and_has_a_mark_on_its_links(hooks
     reading = SimpleNamespace(read=nbformat.v4.new_notebook, parts=["a part"])
     line = hooks["notebooks"]._ways("# Title\n\nText", SimpleNamespace(labs=[about], reading=reading), [], [])
     assert (".md)\\*" in line) == ("in an installed course only" in line) == bool(why)
+    assert (".md)†" in line) == ("less than half of the points" in line) == (lab == "14a_threads")
     if why:
         said = hooks["tab"].on_page_markdown(text, page, config, None)
         assert "**Not in this page.**" in said and why in said

@@ -38,7 +38,8 @@ from autograder.paths import reading_minutes
 from docs.programs.hooks import divided
 from docs.programs.hooks.divided import plain
 from docs.programs.hooks.languages import LANGUAGE, anchored, grouped, say, words
-from docs.programs.hooks.tab import ASKS, runs, why_not
+from docs.programs.hooks.paths import NOTHING, PART, runs_here
+from docs.programs.hooks.tab import ASKS, runs
 from rushlight.course.short_names import long_form
 
 log = logging.getLogger("mkdocs.hooks.notebooks")
@@ -56,9 +57,10 @@ IN_THE_LAB = re.compile(
 )
 TOP = re.compile(r"<!-- top: Figure ([\w.]+) -->")  # where a reading shows a figure of a section below
 TITLE = re.compile(r"^# +(.+)$", re.MULTILINE)
-NOT_HERE = (
-    f"\\*\N{NO-BREAK SPACE}{words('in an installed course only, not in the browser')}"  # what the mark of a lab says
-)
+MARKS = {  # of a lab, by how much of it a browser runs, and what each says
+    NOTHING: (r"\*", words("in an installed course only, not in the browser")),
+    PART: ("†", words("less than half of the points in the browser, all in an installed course")),
+}
 QUESTION = "**Question.**"  # a paragraph that asks for the output of the cells below it
 ANSWERED = "<!-- answered -->"  # where the text below a covered output no longer tells what the output shows
 OTHER = re.compile(
@@ -292,7 +294,10 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     if "<!-- phases -->" in markdown:
         cards = "\n".join(_card(phase) for phase in config.extra["phases"])
         english = f" · EN: {words('in English')}" * bool(LANGUAGE)
-        legend = f"{NOT_HERE}{english}\n{{: .notes }}"  # above them, because on a phone the cards are long
+        labs = [lab for phase in config.extra["phases"] for lab in phase.labs]
+        legend = (
+            f"{' · '.join(_legend(labs))}{english}\n{{: .notes }}"  # above them, because on a phone the cards are long
+        )
         markdown = markdown.replace(
             "<!-- phases -->", f'{legend}\n\n<div class="cards phases" markdown>\n{cards}\n</div>'
         )
@@ -319,12 +324,18 @@ def _card(phase: Phase) -> str:
 
 
 def _link(lab: Notebook) -> str:
-    """A link to a lab, with a mark if its page cannot run it."""
+    """A link to a lab, with a mark if its page cannot run it, or only a part of it."""
     return f"[{number_of(lab.path.stem)} {lab.subject}]({lab.page}){_mark(lab)}"
 
 
 def _mark(lab: Notebook) -> str:
-    return r"\*" * bool(why_not(lab.path.stem))
+    return MARKS.get(runs_here(number_of(lab.path.stem)), ("", ""))[0]
+
+
+def _legend(labs: list[Notebook]) -> list[str]:
+    """What the marks of these labs say."""
+    found = {*map(_mark, labs)}
+    return [f"{mark}\N{NO-BREAK SPACE}{said}" for mark, said in MARKS.values() if mark in found]
 
 
 def _sentence(said: tuple[str, str, str]) -> str:
@@ -408,7 +419,7 @@ def _ways(page: str, phase: Phase, needs: list[str], others: list[Phase]) -> str
     said += [f"{words('builds on')} {', '.join(before)}"] if before else []
     marked = ", ".join(link + _mark(lab) for link, lab in zip(labs, phase.labs))
     said += [f"{words('lab') if len(labs) == 1 else words('labs')} {marked}\N{NO-BREAK SPACE}→"] if labs else []
-    said += [NOT_HERE] if any(map(_mark, phase.labs)) else []
+    said += _legend(phase.labs)
     listed = page.rstrip().rpartition("\n\n")[2].startswith("- ")
     if labs and not listed and not phase.reading.parts:
         page = f"{page.rstrip().removesuffix('.')}: {', '.join(labs)}.\n"

@@ -21,7 +21,7 @@ from autograder import paths
 from autograder.author.build import effort_of
 from autograder.model import Course, Lab
 from docs.programs.hooks.languages import plain, words
-from docs.programs.hooks.tab import LACKED, RANKS, is_on_torch
+from docs.programs.hooks.tab import RANKS, is_on_torch, points_of
 
 MARK, ALL = re.compile(r"<!-- path: (\w+) -->"), "<!-- paths -->"
 HEADING = re.compile(r"^## (.+) \{ #(\w+) \}$", re.MULTILINE)
@@ -51,12 +51,11 @@ def compared(markdown: str) -> str:
 
 
 def runs_here(number: str) -> str:
-    """How much of a lab runs in a browser: all but some checks, a part, or nothing."""
+    """How much of a lab runs in a browser: checks with half of its points or more, a part, or nothing."""
     lab = lab_of(number)
     if lab.name[:2] == RANKS or is_on_torch(lab.name):
         return NOTHING
-    lacked = sum(points for check, points in lab.points.items() if check in LACKED)
-    return PART if 2 * lacked > sum(lab.points.values()) else ALL_OF_IT
+    return PART if 2 * points_of(lab.name)[2] < lab.all_points else ALL_OF_IT
 
 
 def where(path: str) -> str:

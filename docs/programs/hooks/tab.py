@@ -321,7 +321,7 @@ def _about(page: Page, config: MkDocsConfig) -> dict:
                 if not runs(name):
                     return {}
                 about = {"lab": name, "notebook": lab.path.name, "cells": cells(lab.read())}
-                _, about["points"], about["here"] = _points(name)
+                _, about["points"], about["here"] = points_of(name)
                 return about | _of_end(lab, page, config) | gpt
         if phase.reading and page.file.src_uri in {phase.reading.page, *(part.page for part in phase.reading.parts)}:
             return {"key": f"reading {phase.name}", "cells": _of_page(phase.reading, page.file.src_uri), **gpt}
@@ -430,12 +430,12 @@ def explained(nb: NotebookNode, exercise: str) -> tuple[str, str]:
 def _read_once(path: Path, changed: int) -> tuple[NotebookNode, dict[str, dict], dict]:
     """A lab's notebook, what the script must know of its cells, and what it must know of the lab on another page."""
     nb = translation.notebook(nbformat.read(path, as_version=4), say(f"labs/{path.stem}"))
-    known, (points, of, here) = cells(nb), _points(path.stem)
+    known, (points, of, here) = cells(nb), points_of(path.stem)
     names = [each["exercise"] for each in known.values() if "exercise" in each]
     return nb, known, {"imports": f"{imports(nb)}\n{BIND.format(names)}", "points": points, "of": of, "here": here}
 
 
-def _points(lab: str) -> tuple[dict[str, float], float, float]:
+def points_of(lab: str) -> tuple[dict[str, float], float, float]:
     """The points of each check of a lab, of all of the lab, with those that a person gives, and of the checks that run here."""
     about = Lab(lab)
     return about.points, about.all_points, sum(worth for check, worth in about.points.items() if check not in LACKED)
@@ -454,7 +454,7 @@ def _answers(lab: str) -> str:
 
 def _gives(lab: str) -> str:
     """How many of a lab's points its page can give, and what the others are for."""
-    points, of, here = _points(lab)
+    points, of, here = points_of(lab)
     elsewhere, by_hand = sum(points.values()) - here, of - sum(points.values())
     said = [GIVES.format(f"{here:g}", f"{of:g}")]
     said += [ELSEWHERE.format(f"{elsewhere:g}")] if elsewhere else []
@@ -470,7 +470,7 @@ def _next(page: Page, config: MkDocsConfig) -> dict:
     link = f"{_to(lab.page, page)}#{lab.sections[exercise]}"
     number = lab.exercises.index(exercise) + 1
     said = words("That was exercise {0} of lab {1}: go on").format(number, number_of(HOME["lab"]))
-    worth, of, here = _points(HOME["lab"])
+    worth, of, here = points_of(HOME["lab"])
     points = worth[HOME["cells"]["home-check"]["check"]]
     return {
         "lab": HOME["lab"],
