@@ -356,7 +356,7 @@ def _numbers(config: MkDocsConfig) -> str:
         ]  # tied
     said = [
         (sum(len({*lab.exercises}) for lab in labs), words("pieces to build")),
-        (len(labs), words("labs, checked by torch")),
+        (len(labs), words("labs with checks")),
         (grouped(f"{operators:,}"), words("operators in the framework")),
         (grouped(f"{sum(weights):,}"), words("weights in your GPT")),
     ]
