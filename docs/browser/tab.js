@@ -757,29 +757,45 @@ const onward = (cell) => {
 };
 
 async function runFresh(cell) {
-  await runNeeded(cell);
-  return runOne(cell);
+  const failed = await runNeeded(cell);
+  if (!failed) return runOne(cell);
+  cell.clear();
+  const { ename, evalue } = failed.raised ?? {}; // none if it was stopped
+  const said = ename ? words("your code does not run: {}", `${ename}: ${evalue}`) : words("Stopped");
+  cell.outputs.append(make("p", { class: "notes" }, make("a", { href: `#${failed.block.id}`, text: failed.heading }), `: ${said}`));
+  return false;
 }
 
 async function runOne(cell, show = (output) => cell.show(output)) {
   cell.clear();
   const text = cell.text;
   const ok = await python.run(cell, text, show);
+  python.ran.delete(cell.id); // the last one that ran is the last in the map
   if (ok) python.ran.set(cell.id, text);
   return ok;
 }
 
 // Run the cells above that have not run, and that bind or change what the cell uses; for an exercise in a reading, its lab's imports.
+// A drawing also needs the reader's functions, which cells above it call by their names in torch. So it runs the exercises that were
+// edited, and a cell again that ran before one above it. Returns the cell that a drawing needs and that raises, if there is one.
 async function runNeeded(cell) {
-  if (cell.lab) return python.run({ kind: "plain", name: `imports of ${cell.lab}`, lab: cell.lab }, page.labs[cell.lab].imports, () => {});
+  const isDrawing = page.notebook && cell.kind === "drawing";
+  const isMine = (other) => isDrawing && other.kind === "exercise" && (!other.isUntouched || python.ran.has(other.id));
+  if (cell.lab) return void (await python.run({ kind: "plain", name: `imports of ${cell.lab}`, lab: cell.lab }, page.labs[cell.lab].imports, () => {}));
   const names = namesIn(cell.text);
   const needed = [];
   for (const other of cells.slice(0, cells.indexOf(cell)).reverse()) {
-    if (other.kind === "check" || other.kind === "drawing" || other.lab || !other.binds.some((name) => names.has(name))) continue;
+    if (other.kind === "check" || other.kind === "drawing" || other.lab || !(isMine(other) || other.binds.some((name) => names.has(name)))) continue;
     needed.unshift(other);
     for (const name of namesIn(other.text)) names.add(name);
   }
-  for (const other of needed) if (python.ran.get(other.id) !== other.text) await runOne(other);
+  let latest = -1; // of the needed cells so far, the place of the one that ran last
+  for (const other of needed) {
+    const ran = [...python.ran.keys()].indexOf(other.id);
+    if (python.ran.get(other.id) === other.text && !(isDrawing && ran < latest)) latest = Math.max(latest, ran);
+    else if (await runOne(other)) latest = python.ran.size - 1;
+    else if (isDrawing) return other;
+  }
 }
 
 // The names in a text of Python that may be those of variables.

@@ -76,6 +76,24 @@ def text_of(page, cell):
     return page.locator(f'[data-cell="{cell}"] :is(pre, .cm-content)').inner_text()
 
 
+@pytest.mark.sweep  # starts Python
+def test_a_picture_is_drawn_by_the_answers_of_now(lab):
+    # The last cell that draws, and the cell above it that calls `permute`.
+    run = "kind => press(cells.findLast((cell) => cell.kind === kind))"
+    strides = "cells.find(({ binds }) => binds.includes('nchw')).outputs.innerText"
+    swapped = "@exercise(rl.strided)\ndef permute(self, dims):\n    return alias(self, self.shape, (1, 1, 1, 1))\n"
+    set_text = "text => { const { exercise } = cells.find(({ of }) => of?.endsWith('.permute')); exercise.change(text ?? exercise.own); }"
+    for text, has_picture in ((None, True), (swapped, False), (swapped.replace("):", ")"), False), (None, True)):
+        lab.evaluate(set_text, text)
+        lab.evaluate(run, "drawing")
+        lab.wait_for_function("!running")
+        drawn = lab.evaluate("cells.findLast(({ kind }) => kind === 'drawing').outputs.innerHTML")
+        assert ("<img" in drawn) == has_picture
+        assert has_picture or "your code does not run" in drawn
+        if text == swapped:
+            assert "(1, 1, 1, 1)" in lab.evaluate(strides)
+
+
 def test_a_lab_is_done_in_its_page_and_downloaded_as_a_notebook(lab, tmp_path):
     asked = []
     lab.on("request", lambda request: asked.append(request.url))
