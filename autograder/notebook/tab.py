@@ -138,7 +138,7 @@ def _plain(value: Any) -> str:
 
 def _error(error: BaseException) -> Output:
     """The error of a cell, with the frames of the cells and of what they call, but none of the course's own machinery."""
-    if isinstance(error, ModuleNotFoundError) and error.name == "torch":
+    if isinstance(error, (ModuleNotFoundError, NameError)) and error.name == "torch":
         error.add_note(speak(NOT_IN_A_PAGE))
     if hasattr(error, "_render_traceback_"):
         lines = error._render_traceback_()

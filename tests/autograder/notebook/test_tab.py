@@ -157,8 +157,9 @@ def test_a_check_shows_its_card_and_a_piece_that_has_passed_counts_in_another_ta
 
 def test_a_page_says_that_torch_is_not_in_it(page, shown, recorded, monkeypatch):
     monkeypatch.setattr("autograder.engine.judge.IN_BROWSER", True)
-    assert not page.run("a", "raise ModuleNotFoundError(\"No module named 'torch'\", name='torch')")
-    assert "there is no torch in this page" in shown[-1]["traceback"][0]
+    for source in ("raise ModuleNotFoundError(\"No module named 'torch'\", name='torch')", "torch.arange(3)"):
+        assert not page.run("a", source)
+        assert "there is no torch in this page" in shown[-1]["traceback"][0]
     wrong = "\n@exercise(rl.strided)\ndef contiguous_strides(sizes):\n    return {}.empty(sizes).stride()\n"
     for name, said in (("torch", "there is no torch in this page"), ("np", "or import it here")):
         page.run("strides", IMPORTS + wrong.format(name), exercise=STRIDES)
