@@ -482,7 +482,12 @@ def _standing(verdict: Verdict) -> list:
             points = points_of(sum(worth[check] for check in done), lab.all_points)
             exercises = speak("{count} of {whole} exercises", count=whole - len(left), whole=whole)
             if further := len({*pieces} - {*lab.core}):  # the lab's introduction counts them apart
-                exercises = speak("{exercises}, {further} of them further", exercises=exercises, further=further)
+                exercises = speak(
+                    "{exercises} ({core} and {further} further)",
+                    exercises=exercises,
+                    core=whole - further,
+                    further=further,
+                )
             said = speak("lab {number}: {exercises} · {points}", number=lab.number, exercises=exercises, points=points)
             if sys.platform != "emscripten":  # a page keeps what has passed
                 said = speak("in this session, {said}", said=said)

@@ -102,8 +102,8 @@ def test_a_card_has_the_points_and_what_of_the_lab_has_passed_in_this_kernel(fre
     mine, whole = worth["aten.strided.contiguous_strides"], sum(worth.values()) + lab.written_points
 
     def tally(count, earned):
-        further = f"{len(pieces) - len(lab.core)} of them further"
-        return f"lab 01a: {count} of {len(pieces)} exercises, {further} · {earned:g} of {whole:g} points"
+        parts = f"{len(lab.core)} and {len(pieces) - len(lab.core)} further"
+        return f"lab 01a: {count} of {len(pieces)} exercises ({parts}) · {earned:g} of {whole:g} points"
 
     strides, again = 'check("aten.strided.contiguous_strides")', WRONG
     _, before, first, replayed, failed, _, late = fresh(
