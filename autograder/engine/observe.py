@@ -185,7 +185,8 @@ def _nearest(name: str, names: tuple[str, ...]) -> str:
 def with_raised(result: Tree, raised: Tree = None) -> Tree:
     """An observation with the exception that left a student's function while the case ran, even if something caught it.
 
-    `raised` is an error tree with "frames", a list of [function, line, text of the line]. It is only shown, never compared.
+    `raised` is an error tree with "frames", a list of [function, line, text of the line]. It has "returned" if another call of the
+    function returned a result, or if this is unknown. It is only shown, never compared.
     """
     return result if raised is None else {"result": result, "raised": raised}
 
@@ -196,9 +197,11 @@ def without_call(result: Tree) -> Tree:
 
 
 def is_of_function(observed: Tree) -> bool:
-    """Whether the result of a case may come from a result of the student's function: it is no error, and the function ran without
-    an exception, as far as the subject knows."""
-    return not _is_with_raised(observed) and not is_error(observed)
+    """Whether the result of a case may come from a result of the student's function: it is no error, and a call of the function
+    returned, as far as the subject knows."""
+    raised = raised_of(observed)
+    has_returned = not _is_with_raised(observed) or isinstance(raised, dict) and "returned" in raised
+    return has_returned and not is_error(result_of(observed))
 
 
 def with_returned(result: Tree, returned: str = "") -> Tree:

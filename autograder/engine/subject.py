@@ -129,6 +129,8 @@ def answer(name: str, cases: list[dict], begin: Callable[[], None] = lambda: Non
                 tree = _on_rushlight(program, case, changed, returned)
                 is_idle = is_watched and not returned and raised_of(tree) is None
                 observed.append(without_call(tree) if is_idle else tree)
+            if (raised := raised_of(observed[-1])) is not None and (returned or not is_watched):
+                raised["returned"] = "".join(returned)  # another call's, which the result may come from
     return observed
 
 

@@ -288,6 +288,21 @@ def test_a_verdict_says_if_no_case_agrees_by_a_result_of_the_student(judge, plug
     assert verdict.agreed > verdict.without_result > 0 and "none by" not in verdict.headline()
 
 
+@pytest.mark.parametrize("lab", ["07a_graphs"])
+def test_a_result_counts_though_another_call_of_the_program_raises_as_torch_does(judge, lab, plugged):
+    run_node = function_of("fx.interpreter.run_node")
+    right = vars(run_node)["__wrapped__"]
+
+    def refuses_none(interpreter, node):
+        if None in interpreter.env.values():
+            raise RuntimeError("none")
+        return right(interpreter, node)
+
+    fill(run_node, refuses_none)
+    verdict = judge.verdict("fx.interpreter.run_node", answer)
+    assert verdict.agreed > 0 == verdict.without_result
+
+
 @pytest.fixture
 def softmax():
     """The slot of a softmax, emptied afterwards."""
