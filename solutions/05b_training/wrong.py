@@ -602,6 +602,11 @@ add_param_group__takes_the_values_of_a_dict = edited(
     ("else list(params)", "else list(params.values() if type(params) is dict else params)"),
 )
 sgd__makes_a_new_parameter = edited(optimizer.sgd, ("param.add_(grad", "param = param.add(grad"))
+sgd__ends_with_the_shortest_list = edited(
+    optimizer.sgd,
+    ("enumerate(zip(params, grads))", "enumerate(zip(params, grads, momentum_buffers))"),
+    ("(param, grad)", "(param, grad, _)"),
+)
 adam__makes_a_new_parameter = edited(optimizer.adam, ("param.addcdiv_(", "param = param.addcdiv("))
 rmsprop__makes_a_new_parameter = edited(
     rules.rmsprop, ("param.add_(momentum", "param = param.add(momentum"), ("param.addcdiv_(", "param = param.addcdiv(")

@@ -370,7 +370,10 @@ def _about_steps(case, mine, theirs):
     if case["infinite"] is True and show(mine).count("nan") > show(theirs).count("nan"):
         return "a term with the setting 0 is left out, because 0 times infinity is nan"
     if _stays(case, mine, theirs):
-        return "the parameter has not changed: `p = p - ...` makes a new tensor, and `p.sub_(...)` or `p.add_(...)` changes p"
+        return (
+            "the parameter has not changed. Either `p = p - ...` made a new tensor, and `p.sub_(...)` or `p.add_(...)` changes p. "
+            "Or the loop did not reach p: `zip` ends with its shortest list, and a list that is not used may be empty"
+        )
     return None
 
 
