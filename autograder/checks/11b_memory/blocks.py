@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ...engine.check import program
-from ..cases import drawn, first_apart, rows, several, type_name, when
+from ..cases import drawn, field, first_apart, rows, several, type_name, when
 
 KIB, MIB = 1 << 10, 1 << 20
 
@@ -30,17 +30,22 @@ def _size(st):
         ([1100, 1822], 8), ([10 * MIB + 1], 8), ([10 * MIB + 1], 0), ([3 * (1 << 30) + 7], 16), ([100, 512], 4), ([1537], 2),
         ([2**60 + 1], 0), ([2**60 + 1], 4),
     )),
-    hint=lambda case, mine, theirs: (
-        "with divisions, the borders lie between two powers of 2"
-        if case["divisions"] > 1 and first_apart(mine, theirs) == "sizes"
-        else None
-    ),
+    hint=lambda case, mine, theirs: _about_sizes(case, mine, theirs),
 )  # fmt: skip
 def rounded(rl, sizes, divisions):
     results = [rl.c10.cuda.caching_allocator.round_size(size, divisions) for size in sizes]
     if divisions == 0:
         results += [rl.c10.cuda.caching_allocator.round_size(size) for size in sizes]
     return {"types": [*map(type_name, results)], "sizes": results}
+
+
+def _about_sizes(case, mine, theirs):
+    if first_apart(mine, theirs) != "sizes":
+        return None
+    own, real = field(mine, "sizes"), field(theirs, "sizes")
+    if any(size == right != wrong for size, wrong, right in zip(case["sizes"], own, real)):
+        return "a size that is a border stays" if case["divisions"] > 1 else "a size that is a multiple of 512 stays"
+    return "with divisions, the borders lie between two powers of 2" if case["divisions"] > 1 else None
 
 
 @rounded.oracle
@@ -88,9 +93,10 @@ FAR = 0  # a max_split_size that no block has: infinity, as in `Settings()`
     )),
     hint=lambda case, mine, theirs: (
         "which blocks may serve a request that is below max_split_size, and which one that is not?"
-        if case["max_split"] and first_apart(mine, theirs) == "block"
+        if case["max_split"] and first_apart(mine, theirs) in ("a block is found", "block")
         else None
     ),
+    show=lambda torch, **case: _shown_search(**case),
 )  # fmt: skip
 def free_block(rl, blocks, order, size, stream, max_split, rounding):
     names = rl.c10.cuda.caching_allocator
@@ -106,10 +112,23 @@ def free_block(rl, blocks, order, size, stream, max_split, rounding):
         and all(block_before.is_free() for block_before in before)
     )
     return {
-        "block": block and [block.stream, block.size, block.ptr],
+        "a block is found": block is not None,
+        "block": block and {"stream": block.stream, "size": block.size, "ptr": block.ptr},
         "it is the pool's own": block is None or block in before,
         "the pool is as before": same,
     }
+
+
+def _shown_search(blocks, order, size, stream, max_split, rounding):
+    made = ", ".join(
+        f"Block({stream_of}, {512 * units}, {ptr:#x}, pool)" for stream_of, units, ptr in _placed(blocks, order)
+    )
+    limits = [f"max_split_size={512 * max_split}"] * (max_split != FAR) + [f"max_non_split_rounding={512 * rounding}"]
+    return "\n".join([
+        "pool = BlockPool(is_small=True)",
+        f"pool.blocks += [{made}]",
+        f"find_free_block(pool, {512 * size}, {1000 * stream}, Settings({', '.join(limits)}))",
+    ])  # fmt: skip
 
 
 @free_block.oracle
@@ -120,8 +139,13 @@ def _(torch, blocks, order, size, stream, max_split, rounding):
     block = in_order[at] if at < len(in_order) and in_order[at][0] == 1000 * stream else None
     if block and max_split and block[1] >= (max_split if size < max_split else size + rounding):
         block = None
-    chosen = block and [block[0], block[1] * 512, block[2]]
-    return {"block": chosen, "it is the pool's own": True, "the pool is as before": True}
+    chosen = block and {"stream": block[0], "size": block[1] * 512, "ptr": block[2]}
+    return {
+        "a block is found": block is not None,
+        "block": chosen,
+        "it is the pool's own": True,
+        "the pool is as before": True,
+    }
 
 
 def _bytes(max_split):
