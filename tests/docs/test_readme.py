@@ -20,12 +20,13 @@ def test_the_badges_say_what_the_course_declares():
         assert f"[![{': '.join(words)}](docs/images/badge-{name}.svg)]" in README
 
 
-def test_the_first_line_says_how_to_host_the_site_until_it_is_a_button_that_opens_a_hosted_one():
+def test_the_first_line_says_how_to_host_the_site_and_keeps_its_words_when_it_gets_a_button_that_opens_a_hosted_one():
+    own = README.split("\n\n")[1]
     opened = badges.with_button(README, "https://example.org/rushlight/")
     first = opened.split("\n\n")[1]
     assert first.endswith("(docs/images/badge-site.svg)](https://example.org/rushlight/) <!-- site -->")
+    assert first.startswith(own.partition(" [![")[0].removesuffix(" <!-- site -->"))
     assert badges.with_button(opened, "https://example.org/other/").count("badge-site.svg") == 1
-    own = README.split("\n\n")[1]
     assert own.endswith(" <!-- site -->")  # at the beginning, it would make the whole line HTML
     assert "(#the-site-online)" in own or "badge-site.svg" in own
 

@@ -1,7 +1,7 @@
 """Draw the badges of the README from what the course declares: `python docs/programs/images/badges.py`.
 
 They are files of the course, so that no page asks another host. With `SITE_URL`, the address of a hosted site, the first line of
-the README becomes a button that opens it.
+the README gets a button that opens it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from autograder.model import lab_names, phases
 from docs.programs import IMAGES
 
 FONT = ImageFont.truetype(Path(matplotlib.get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf", 11)
-SITE, BUTTON = re.compile("^.*<!-- site -->$", re.MULTILINE), ("open the course", "in your browser")
+SITE, BUTTON = re.compile(r"(?: \[!\[\S.*)? <!-- site -->$", re.MULTILINE), ("open the course", "in your browser")
 HIGH, PAD, RIGHT = 20, 7, "#b3430a"  # pixels; white text on this ground has a contrast of 5.5
 
 
@@ -53,9 +53,9 @@ def drawn(name: str, value: str) -> str:
 
 
 def with_button(readme: str, site: str) -> str:
-    """The README with a button that opens a hosted site as its first line."""
+    """The README with a button that opens a hosted site at the end of its first line, in the place of an earlier one."""
     return SITE.sub(
-        lambda _: f"[![{': '.join(BUTTON)}](docs/images/badge-site.svg)]({site}) <!-- site -->", readme, count=1
+        lambda _: f" [![{': '.join(BUTTON)}](docs/images/badge-site.svg)]({site}) <!-- site -->", readme, count=1
     )
 
 
