@@ -14,6 +14,7 @@ import hashlib
 import json
 import os
 import re
+import shlex
 import stat
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -42,6 +43,13 @@ class Course:
     def private_folders(self) -> tuple[Path, Path]:
         """The course with its solutions, and the class: a submission can read neither."""
         return folders.ROOT, self.folder
+
+    @property
+    def name(self) -> str:
+        """The folder as a command in the course's folder names it. Empty for `classroom/`, which commands take without a name."""
+        root = folders.ROOT.resolve()
+        folder = self.folder.relative_to(root) if self.folder.is_relative_to(root) else self.folder
+        return "" if folder == Path("classroom") else shlex.quote(str(folder))
 
     def labs(self) -> list[Lab]:
         """All labs, in order. A class repository has labs without a source."""

@@ -145,8 +145,9 @@ def write_report(lab: Lab, rows: list[Row], by_exam: Mapping[str, float] = {}) -
 
 
 def _to_do(lab: Lab, rows: list[Row]) -> str:
-    """What is left until the class has its marks and feedback."""
-    lines = []
+    """What is left until the class has its marks and feedback. Its commands name the class if they need it."""
+    lines, name = [], lab.course.name
+    option, variable = (f" --class {name}", f"RUSHLIGHT_CLASSROOM={name} ") if name else ("", "")
     if count := sum(bool(row.problem) for row in rows):
         lines.append(speak("Submissions that could not be graded: {count}. The reasons are below.", count=count))
     if count := sum(row.waiting for row in rows):
@@ -155,9 +156,10 @@ def _to_do(lab: Lab, rows: list[Row]) -> str:
         )
     again = speak(
         "After that, {command} brings your marks into this report and the feedback.",
-        command=_code(f"rushlight grade {lab.number}"),
+        command=_code(f"rushlight grade {lab.number}{option}"),
     )
-    pack, send = _code(f"rushlight feedback {lab.number}"), _code(f"nbgrader release_feedback {lab}")
+    pack = _code(f"rushlight feedback {lab.number}{option}")
+    send = _code(f"{variable}nbgrader release_feedback {lab}")
     give = speak(
         "{pack} packs the feedback for Canvas or Moodle, and {send} sends it through nbgrader's exchange.",
         pack=pack,
@@ -168,7 +170,7 @@ def _to_do(lab: Lab, rows: list[Row]) -> str:
 
 
 def _code(words: str) -> str:
-    return f"<code>{words}</code>"
+    return f"<code>{escaped(words)}</code>"
 
 
 def _facts(rows: list[Row], own: list[Row], worth: dict[str, float], written: float) -> str:

@@ -162,6 +162,13 @@ def test_the_report_says_what_is_next_which_exercise_is_the_hardest_and_who_may_
     assert "wait for your mark" not in page(row("ada", CHECKS)) and "None." in page(row("ada", CHECKS))
 
 
+def test_the_commands_of_the_report_name_a_class_that_is_not_in_classroom(page, monkeypatch, tmp_path):
+    assert f"rushlight feedback 01a --class {tmp_path}<" in page(row("ada", CHECKS))
+    for folder, name in (("classroom", ""), ("sample", "sample"), ("our class", "'our class'")):
+        monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(ROOT / folder))
+        assert Course().name == name
+
+
 @pytest.mark.parametrize(
     ("body", "called"),
     [
