@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -33,6 +34,7 @@ from ..text import printable
 from .formulas import markdown2html
 from .late import renew, submissions
 from .pages import MARKS, OTHER, SCHEMES, breakable
+from .restore import StudentNotebook, edited_checks
 from .table import policy_of
 
 LONGEST = 240  # characters of a counterexample in one line
@@ -115,6 +117,7 @@ class FeedbackPage(GetGrades):
         with speaking(language_of(nb)):
             checks, written = _checks(nb), [*_written(nb, *_waiting(given))]
             joined = [speak(printable(str(line))) for line in nb.metadata.get("joined", [])]
+            joined += _put_back(Submission(lab, given["student"]))
         resources["feedback"] = {
             "language": language_of(nb),
             "speak": partial(_speak_in, language_of(nb)),
@@ -131,6 +134,15 @@ class FeedbackPage(GetGrades):
             "added": [_cell(cell) for cell in nb.cells if is_added(cell)],
         }
         return nb, resources
+
+
+def _put_back(submission: Submission) -> list[str]:
+    """A line with the checks whose cells the student changed, if there are any."""
+    with suppress(OSError, ValueError, RecursionError):  # it has been replaced since it was graded
+        handed_in = StudentNotebook(submission.lab, submission.text)
+        if edited := edited_checks(handed_in.content, handed_in.released):
+            return [f"{speak('changed check cells, put back for grading')}: {', '.join(map(short_name, edited))}"]
+    return []
 
 
 def _speak_in(language: str, *text: Any, **named: Any) -> str:

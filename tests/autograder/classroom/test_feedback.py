@@ -139,6 +139,17 @@ def test_every_link_of_the_report_and_of_the_page_leads_somewhere(feedback, rele
     assert wanted <= {*ids}
 
 
+def test_a_student_whose_check_cells_were_put_back_is_told_which(feedback, released, tmp_path):
+    submitted = tmp_path / "submitted" / "ada" / LAB / f"{LAB}.ipynb"
+    submitted.parent.mkdir(parents=True)
+    nbformat.write(released, submitted)
+    assert "put back" not in feedback().text
+    changed = nbformat.read(submitted, as_version=4)
+    next(cell for cell in changed.cells if check_name(cell) == "aten.strided.permute").source = "pass"
+    nbformat.write(changed, submitted)
+    assert "changed check cells, put back for grading: permute. </p>" in feedback().text
+
+
 def test_the_page_is_in_english_and_its_title_names_the_lab_and_the_student(feedback):
     page = feedback()
     assert ("html", {"lang": "en"}) in page.elements
