@@ -146,17 +146,20 @@ let afterOnPath; // what the path of the reader has after this page, or null. Th
   };
 
   // A lab is done with all the points that a browser gives for it, or if the browser runs only a part of it, with all of its points.
-  // A section of a reading is done when it was read.
+  // A section of a reading is done when it was read. A lab is begun on its own page, which then keeps a time: an exercise that was done
+  // in a reading gives points, too.
   const standing = ([, address, , runs]) => {
     const { pathname, hash } = urlOf(address);
     const [, reading, name] = pathname.match(/(\w+\/(\w+))\.html$/) ?? [], { sections, finished, points, of } = keptOf(hash ? `read ${reading}` : name);
     if (hash) return { isDone: Boolean(sections?.includes(decodeURIComponent(hash.slice(1)))) };
-    return { isDone: Boolean((finished && runs === "whole") || (of && points === of)), isBegun: points > 0 };
+    const isDone = Boolean((finished && runs === "whole") || (of && points === of)), hasPoints = points > 0;
+    return { isDone, hasPoints, isBegun: hasPoints && typeof keptOf(`${name} time`) === "number" };
   };
   const isDone = (entry) => standing(entry).isDone;
   const isLab = ([, address]) => !address.includes("#");
 
-  // What of a path is next, if anything is left, and how a link to it is called.
+  // What of a path is next, if anything is left, where a link to it leads, and how it is called. A page of which nothing is read opens at
+  // its top, unless the path needs one section alone.
   function goingOn({ labs: all }) {
     const isBegun = (entry) => isDone(entry) || standing(entry).isBegun;
     // Of a lab that needs an installation the browser knows nothing. It is over when something after it has begun.
@@ -166,8 +169,11 @@ let afterOnPath; // what the path of the reader has after this page, or null. Th
     const before = lab && !standing(lab).isBegun ? all.slice(at && all.indexOf(labs[at - 1]) + 1, all.indexOf(lab)) : [];
     const next = before.find((entry) => !isDone(entry)) ?? lab;
     if (!next) return {};
-    const name = nameOf(next).split(" · ")[0];
-    return { next, said: all.some(isBegun) ? words("Go on with {}", name) : words("Start with {}", name) };
+    const name = nameOf(next).split(" · ")[0], url = urlOf(next[1]);
+    const page = all.filter((entry) => !isLab(entry) && urlOf(entry[1]).pathname === url.pathname);
+    if (page.length > 1 && !page.some(isDone)) url.hash = "";
+    const hasBegun = all.some((entry) => isDone(entry) || standing(entry).hasPoints);
+    return { link: url.href, said: hasBegun ? words("Go on with {}", name) : words("Start with {}", name) };
   }
 
   for (const table of document.querySelectorAll(".path[data-path]")) {
@@ -182,9 +188,9 @@ let afterOnPath; // what the path of the reader has after this page, or null. Th
     const path = { title, page, labs };
     if (stored()?.page === page) keep(path); // as the path is now, in the language of this page
     button.addEventListener("click", () => choose(stored()?.page === page ? null : path));
-    const { next, said } = goingOn(path);
-    const start = next ? Object.assign(make("a", "md-button md-button--primary", said), { href: urlOf(next[1]).href }) : make("b", "", words("All labs of this path are finished"));
-    start.addEventListener("click", () => next && choose(path));
+    const { link, said } = goingOn(path);
+    const start = link ? Object.assign(make("a", "md-button md-button--primary", said), { href: link }) : make("b", "", words("All labs of this path are finished"));
+    start.addEventListener("click", () => link && choose(path));
     const done = labs.filter(isLab).map(isDone);
     const hoursOf = (isCounted) => links.reduce((sum, link, at) => sum + (isCounted(aboutLab(link)) && !done[at]) * aboutLab(link).hours, 0);
     Object.assign(table.dataset, { left: hoursOf(() => true), leftHere: hoursOf(({ runs }) => runs === "whole") });
@@ -200,8 +206,8 @@ let afterOnPath; // what the path of the reader has after this page, or null. Th
   const home = document.querySelector(".hero .md-button"), chosen = stored();
   if (home && chosen) {
     home.parentElement.after(make("p", "", `${words("Your path:")} `, linkTo(chosen.title, urlOf(chosen.page).href)));
-    const { next, said } = goingOn(chosen);
-    if (next) Object.assign(home, { textContent: said, href: urlOf(next[1]).href });
+    const { link, said } = goingOn(chosen);
+    if (link) Object.assign(home, { textContent: said, href: link });
   }
 
   // The page's own last links lead along the path, too.
