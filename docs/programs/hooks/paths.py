@@ -21,7 +21,7 @@ from autograder import paths
 from autograder.author.build import effort_of
 from autograder.model import Course, Lab
 from docs.programs.hooks.languages import plain, words
-from docs.programs.hooks.tab import RANKS, is_on_torch, points_of
+from docs.programs.hooks.tab import RANKS, is_on_torch, points_here
 
 MARK, ALL = re.compile(r"<!-- path: (\w+) -->"), "<!-- paths -->"
 HEADING = re.compile(r"^## (.+) \{ #(\w+) \}$", re.MULTILINE)
@@ -55,7 +55,7 @@ def runs_here(number: str) -> str:
     lab = lab_of(number)
     if lab.name[:2] == RANKS or is_on_torch(lab.name):
         return NOTHING
-    return PART if 2 * points_of(lab.name)[2] < lab.all_points else ALL_OF_IT
+    return PART if 2 * points_here(lab) < lab.all_points else ALL_OF_IT
 
 
 def where(path: str) -> str:
@@ -66,6 +66,9 @@ def where(path: str) -> str:
     whole, part, nothing = (", ".join(of.get(each, [])) for each in (ALL_OF_IT, PART, NOTHING))
     said = [words("**In your browser:** {}.").format(whole if part or nothing else words("all labs"))]
     said += [words("Of {}, only what needs no C++ compiler.").format(part)] if part else []
+    labs = [lab_of(number) for number in paths.PATHS[path] if runs_here(number) == ALL_OF_IT]
+    here, of = sum(points_here(lab) for lab in labs), sum(lab.all_points for lab in labs)
+    said[0] += " " + words("A browser can check {here} of the {of} points there.").format(here=here, of=of)
     said += [words("**In an installation alone:** {}.").format(nothing)] if nothing else []
     command = f"rushlight status --path {path}"
     end = words("In an [installation](students.md), `{}` counts all checks, and says when the path is finished.")

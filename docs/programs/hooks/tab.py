@@ -438,7 +438,12 @@ def _read_once(path: Path, changed: int) -> tuple[NotebookNode, dict[str, dict],
 def points_of(lab: str) -> tuple[dict[str, float], float, float]:
     """The points of each check of a lab, of all of the lab, with those that a person gives, and of the checks that run here."""
     about = Lab(lab)
-    return about.points, about.all_points, sum(worth for check, worth in about.points.items() if check not in LACKED)
+    return about.points, about.all_points, points_here(about)
+
+
+def points_here(lab: Lab) -> float:
+    """The points of the checks of a lab that run in a browser."""
+    return sum(worth for check, worth in lab.points.items() if check not in LACKED)
 
 
 def _exact(lab: str) -> list[bool]:
