@@ -39,6 +39,7 @@ dl {{ display: flex; flex-wrap: wrap; gap: .5rem 2rem; margin: 1rem 0; }} dd {{ 
 dt {{ color: var(--muted); }} h2 {{ margin: 2rem 0 .5rem; }}
 nav {{ margin-bottom: 1rem; }} nav a {{ margin-right: 1rem; white-space: nowrap; }}
 .box {{ overflow: auto; max-height: 85vh; border: 1px solid var(--line); position: relative; }}
+.box:has(.wide) {{ max-height: none; }} /* a lab has few exercises */
 /* while columns are left to the right, that edge fades */
 @keyframes to-the-right {{ from, 90% {{ mask-size: 100% 100%; }} to {{ mask-size: calc(100% + 3rem) 100%; }} }}
 @supports (animation-timeline: scroll()) {{ .box {{ animation: to-the-right linear; animation-timeline: scroll(self inline);
@@ -48,8 +49,8 @@ table {{ border-collapse: separate; border-spacing: 0; font-variant-numeric: tab
 th, td {{ text-align: left; padding: .25rem .6rem; vertical-align: top; border-bottom: 1px solid var(--line);
   background: var(--page-b); overflow-wrap: normal; }}
 thead th {{ position: sticky; top: 0; z-index: 1; }}
-.map th:first-child {{ position: sticky; left: 0; max-width: 40vw; overflow: hidden; text-overflow: ellipsis;
-  white-space: nowrap; }}
+.map th:first-child {{ position: sticky; left: 0; max-width: 40vw; }}
+.who {{ display: flex; gap: .3rem; white-space: nowrap; }} .who > :first-child {{ overflow: hidden; text-overflow: ellipsis; }}
 .map thead th:first-child {{ z-index: 2; }} .map td {{ padding: 0; text-align: center; }}
 .map th:not(:first-child), .map td a, .map td span {{ padding: .25rem .3rem; }}
 .wide {{ width: 100%; }} .wide th, .wide td {{ padding: .25rem .35rem; }}
@@ -92,8 +93,10 @@ for (const head of document.querySelectorAll("thead button")) head.onclick = () 
   body.append(...rows.sort((a, b) => (isDown ? -1 : 1) * compare(key(a), key(b))));
 };
 for (const search of document.querySelectorAll("input")) search.oninput = () => {
-  for (const row of search.parentElement.nextElementSibling.querySelectorAll("tbody tr"))
-    row.hidden = !row.textContent.toLowerCase().includes(search.value.toLowerCase());
+  const none = search.parentElement.nextElementSibling, box = none.nextElementSibling;
+  const rows = [...box.querySelectorAll("tbody tr")];
+  for (const row of rows) row.hidden = !row.textContent.toLowerCase().includes(search.value.toLowerCase());
+  none.firstChild.hidden = !(box.hidden = rows.every(row => row.hidden));
 };
 """
 
@@ -149,7 +152,8 @@ def _to_do(lab: Lab, rows: list[Row]) -> str:
     lines, name = [], lab.course.name
     option, variable = (f" --class {name}", f"RUSHLIGHT_CLASSROOM={name} ") if name else ("", "")
     if count := sum(bool(row.problem) for row in rows):
-        lines.append(speak("Submissions that could not be graded: {count}. The reasons are below.", count=count))
+        said = speak("Submissions that could not be graded: {count}.", count=count)
+        lines.append(f'{said} <a href="#look">{speak("The reasons are below.")}</a>')
     if count := sum(row.waiting for row in rows):
         lines.append(
             speak("Answers that wait for your mark: {count}, in the formgrader under Manual Grading.", count=count)
@@ -315,7 +319,8 @@ def _map(lab: Lab, rows: list[Row], worth: dict[str, float], by_exam: Mapping[st
     lines, late, other = [], any(row.penalty for row in rows), has_other_marks(rows)
     for row in rows:
         page = _page(lab, row)
-        student = f'<a href="{page}">{escaped(row.student)}</a>' if row.verdicts else escaped(row.student)
+        name = escaped(row.student)
+        student = f'<a href="{page}">{name}</a>' if row.verdicts else f"<span>{name}</span>"
         flag = f' <span title="{speak("changed check cells, which were put back")}">{FLAG}</span>' if row.edited else ""
         flag += f' <span title="{speak("an answer waits for its mark")}">{WAITS}</span>' if row.waiting else ""
         cells = [_cell(row, check, f"{page}#{lab.release.check_ids[check]}") for check in worth]
@@ -326,7 +331,7 @@ def _map(lab: Lab, rows: list[Row], worth: dict[str, float], by_exam: Mapping[st
         numbers += [(-1, "") if share is None else (share, f"{100 * share:.0f} %") for share in shares]
         totals = [f'<td data-key="{key}"><span>{number}</span></td>' for key, number in numbers]
         lines.append(
-            f'<tr><th scope="row" data-key="{escaped(row.student)}">{student}{flag}</th>{"".join(totals + cells)}</tr>'
+            f'<tr><th scope="row" data-key="{name}"><div class="who">{student}{flag}</div></th>{"".join(totals + cells)}</tr>'
         )
     note = speak(
         "✓ passed, ✗ disagreed, – not attempted, ! something else, ○ not graded. A cell leads to the"
@@ -346,8 +351,12 @@ def _map(lab: Lab, rows: list[Row], worth: dict[str, float], by_exam: Mapping[st
     numbers = [*[speak("late")] * late, speak("total"), *[speak("mark")] * other]
     numbers += [speak("by lab"), speak("by exam")] if by_exam else []
     heads = [speak("student"), *numbers, *map(short_name, worth)]
-    search = speak("Show only students with")
-    table = _section("students", speak("Students and exercises"), note, heads, lines, "map", search, "ascending")
+    title, search, no_match = (
+        speak("Students and exercises"),
+        speak("Show only students with"),
+        speak("No student matches."),
+    )
+    table = _section("students", title, note, heads, lines, "map", search, no_match, "ascending")
     return table + _other_outcomes(rows, worth)
 
 
@@ -431,7 +440,8 @@ def _cases(rows: list[Row]) -> str:
         "The smallest case on which a student's answer and torch differ, and the number of students who have it."
     )
     heads = [speak("students"), speak("exercise"), speak("what differs"), speak("case")]
-    return _section("cases", speak("Cases"), note, heads, lines, "", speak("Show only cases with"), "descending")
+    search, no_match = speak("Show only cases with"), speak("No case matches.")
+    return _section("cases", speak("Cases"), note, heads, lines, "", search, no_match, "descending")
 
 
 def _section(
@@ -442,16 +452,17 @@ def _section(
     lines: list[str],
     kind: str = "",
     search: str = "",
+    no_match: str = "",
     order: str = "",
     empty: str = "",
 ) -> str:
     """A heading, a note, and a table in a box of its own, which scrolls where the page does not. The table's headings sort it, and
-    `order` is that of its first column. With `search`, a field above leaves only the rows that have its text. Without lines the
-    section says `empty`."""
+    `order` is that of its first column. With `search`, a field above leaves only the rows that have its text, or says `no_match`.
+    Without lines the section says `empty`."""
     heading = f'<h2 id="{key}">{title}</h2><p class="note">{note}</p>' if note else f'<h2 id="{key}">{title}</h2>'
     if not lines:
         return f"{heading}<p>{empty or speak('None.')}</p>"
-    field = search and f'<label>{search} <input type="search"></label>'
+    field = search and f'<label>{search} <input type="search"></label><div role="status"><p hidden>{no_match}</p></div>'
     orders = [f' aria-sort="{order}"' if order else "", *[""] * len(heads)]
     head = "".join(
         f'<th scope="col"{order}><button type="button">{breakable(name)}</button></th>'
