@@ -656,7 +656,10 @@ async function runPressed(cell) {
     tell();
     if (first && !(await runFresh(first))) return cell.fail(first.text), cell.outputs.scrollIntoView({ block: "nearest" });
     const text = first ? python.ran.get(first.id) : cell.subject;
-    if (!isCheck) await runFresh(cell);
+    if (!isCheck) {
+      const ok = await runFresh(cell);
+      if (ok && page.notebook && cell.kind === "drawing") cell.outputs.append(make("p", { class: "notes", text: drawnBy(cell) }));
+    }
     else {
       const marked = cell.isShared && cell.kept.marked[cell.of];
       if (marked && marked !== true) await python.run({ kind: "plain", name: "remember" }, REMEMBER.replace("{}", () => JSON.stringify(marked)), () => {});
@@ -703,6 +706,13 @@ async function runPressed(cell) {
     if (hadFocus) pressed.focus(); // Stop is no longer there
     for (const each of cells) each.settle();
   }
+}
+
+// Whose functions a picture is of: it may look as the recorded one.
+function drawnBy(cell) {
+  const own = cells.slice(0, cells.indexOf(cell)).filter((other) => other.kind === "exercise" && !other.isUntouched && python.ran.has(other.id));
+  if (!own.length) return words("Drawn by the framework's functions: none of those above is yours yet.");
+  return words("Drawn by your functions: {}", own.map(({ heading }) => heading).join(", "));
 }
 
 // Whether a check decides about an answer that is not the reader's. A milestone decides about all pieces.
