@@ -781,7 +781,7 @@ async function runOne(cell, show = (output) => cell.show(output)) {
   const text = cell.text;
   const ok = await python.run(cell, text, show);
   python.ran.delete(cell.id); // the last one that ran is the last in the map
-  if (ok) python.ran.set(cell.id, text);
+  python.ran.set(cell.id, ok ? text : undefined);
   return ok;
 }
 
