@@ -442,7 +442,8 @@ def unpack_saved(saved: SavedTensor, node: Node) -> Tensor:
 
     `saved.is_output` says whether the tensor is a result of the node. If no hook replaced it, the tensor is `saved.tensor`, and
     `saved.unpack_hook` is None. Return the tensor of an input itself. The tensor of a result was saved without its history:
-    return `with_edge(saved.tensor, edge)`. This edge leads to the node, to its input with the number `saved.output_nr`.
+    return `with_edge(saved.tensor, edge)`. This edge leads to the node, to its input with the number `saved.output_nr`. Only
+    the saved tensor of a result has an `output_nr`.
 
     If `saved.unpack_hook` is not None, a hook replaced the tensor, and versions are not compared. The tensor is now the hook's
     result, `saved.unpack_hook(saved.packed)`. Return it with an edge (`with_edge`). A result has the same edge as without a
