@@ -43,6 +43,8 @@ ENTRIES = (
     *(phrase("wavefronts of shared loads"), phrase("wavefronts of shared stores"), phrase("bank conflicts")),
     *(phrase("atomic operations"), phrase("kernels and blocks"), phrase("reduced in a loop"), phrase("most bytes")),
     *(phrase("replaced in the state"), phrase("dtype of the element"), phrase("returned by the graphs")),
+    *(phrase("weights of -inf that are 0"), phrase("each error is explained")),
+    *(phrase("a block is found"), phrase("it is the pool's own"), phrase("the pool is as before")),
 )
 _ENTRY = re.compile(r"^ *(?:\[\d+\] )?([^:\n]+)(?=:)", re.MULTILINE)  # the name of an entry at the beginning of a line
 

@@ -4,7 +4,7 @@ import re
 from contextlib import contextmanager, nullcontext
 
 from ...engine.check import program
-from ..cases import drawn, is_torch, rows, several, words
+from ..cases import drawn, explained, is_torch, rows, several, words
 from ..shared_02.keys import (
     BACKEND_BITS,
     BACKENDS,
@@ -211,17 +211,20 @@ def _runs(st):
             (["PrivateUse1Bit", "CUDABit", "Dense"], [["PrivateUse1", "keyset"], ["CUDA", "keyset"]]),
         )
     ],
+    hint=explained(
+        each_error_is_explained="if a kernel is missing, the error's message is the result of `explain_missing(operator, key)`",
+    ),
     disposable=True,
 )  # fmt: skip
 def run(xp, kernels, bits, stack, how):
     kernels = [[key, "keyset" if kind == "leaf" else kind] for key, kind in kernels]
-    log, lines, explained = [], [], []
+    log, lines, told = [], [], []
 
     def tried():
         try:
             return xp.dispatch.run(overload("f"), union(xp, bits), unpack(xp, stack), how)
         except NotImplementedError as error:
-            explained.append(name in str(error) or error.args == ("of a kernel",))
+            told.append(name in str(error) or error.args == ("of a kernel",))
             raise
 
     with operators(xp, kernels, log) as overload:
@@ -230,7 +233,7 @@ def run(xp, kernels, bits, stack, how):
             result = attempt(tried)
     lines = [line.replace(name, "lab::f") for line in lines]
     shown = {"kernels": log, "result": result, "trace": lines, "depth afterwards": xp.dispatch.local.depth}
-    return shown | {"explained": all(explained)}
+    return shown | {"each error is explained": all(told)}
 
 
 @run.oracle
@@ -251,7 +254,8 @@ def _(torch, kernels, bits, stack, how):
             keys += [last] * torch._C._dispatch_has_computed_kernel_for_dispatch_key(name, on_cpu.get(last, last))
     hows = [how, *["redispatch"] * len(keys)]
     lines = [f"{' ' * i}[{how}] op=[lab::f], key=[{key}]" for i, (how, key) in enumerate(zip(hows, keys))]
-    return {"kernels": log, "result": result, "trace": lines, "depth afterwards": 0, "explained": True}
+    shown = {"kernels": log, "result": result, "trace": lines, "depth afterwards": 0}
+    return shown | {"each error is explained": True}
 
 
 _CALLS = [

@@ -105,7 +105,7 @@ def _about_softmax(case, mine, theirs):
         return None
     if (np.isnan(ours) & ~np.isnan(real) | (ours == 0) & (real > 0.001)).any():
         return "subtract the largest element of each line before exp"
-    if first_apart(mine, theirs) in ("logarithm", "weights 0 of -inf"):
+    if first_apart(mine, theirs) in ("logarithm", "weights of -inf that are 0"):
         return "a small weight stays small, and the weight of minus infinity is 0"
     if np.allclose(ours, real, rtol=0.01, atol=1e-4, equal_nan=True):
         return f"only the last digits differ: in which dtype is a softmax of {real.dtype} computed?"
@@ -138,7 +138,8 @@ def softmax(xp, values, kind, view, dim):
         dtype = xp.reductions.softmax(x.numpy(), dim % x.dim()).dtype.name
     shown = {"softmax": result, "beyond single": beyond_single(xp, result), "x afterwards": x, "dtype": dtype}
     shown["logarithm"] = result.log() if result.dtype == xp.float64 else None  # also shows small weights
-    return shown | {"weights 0 of -inf": int(((result.numpy() == 0) & np.isneginf(x.numpy())).sum())}
+    lowest = np.isneginf(x.numpy())
+    return shown | {"weights of -inf that are 0": int(((result.numpy() == 0) & lowest).sum()) if lowest.any() else None}
 
 
 @drawing

@@ -65,7 +65,7 @@ def _parameters(draw, st):
 def _about_parameters(case, mine, theirs):
     wrong, symmetric = first_apart(mine, theirs), "symmetric" in case["scheme"]
     if wrong == "kinds":
-        return "a float32 scale and an int64 zero point, each with one dimension"
+        return "the results are a float32 scale and an int64 zero point, each with one dimension"
     if wrong == "scale":
         pairs = zip(*(map(np.float32, field(tree, wrong)) for tree in (mine, theirs)))
         if any(yours != wanted == np.float32(case["eps"]) for yours, wanted in pairs):
@@ -73,12 +73,20 @@ def _about_parameters(case, mine, theirs):
         if _nearly(field(mine, wrong), field(theirs, wrong)):
             return "divide, with tensors of float32: a reciprocal or Python's numbers give another last digit"
         if symmetric:
-            return "the larger distance from 0.0, over half of quant_max - quant_min"
-        return "the length of the range over quant_max - quant_min, and the range contains 0.0, even if no value is near it"
+            return (
+                "with a symmetric scheme the scale is the larger distance from 0.0, over half of quant_max - quant_min"
+            )
+        return (
+            "the scale is the length of the range over quant_max - quant_min, and the range contains 0.0, even if no value is "
+            "near it"
+        )
     if wrong == "arguments afterwards":
         return "the arguments do not change: an observer still needs its range"
     if symmetric:
-        return "0, or the middle for rl.uint8: 128, or (quant_min + quant_max) // 2 if has_customized_qrange"
+        return (
+            "with a symmetric scheme the zero point is 0. For rl.uint8 it is the middle: 128, or (quant_min + quant_max) // 2 if "
+            "has_customized_qrange"
+        )
     yours, (least, most) = field(mine, wrong), case["quant"]
     if not all(least <= point <= most for point in yours):
         return "the zero point is limited to quant_min ... quant_max"
@@ -233,7 +241,10 @@ def _about_steps(yours, wanted, steps, zero_point, quant):
     if wanted[i] in quant and not quant[0] <= sums[i] <= quant[1]:
         return _SATURATE
     number = f"{np.ravel(steps[''])[i]:.9g}"
-    return f"the first value that differs is {number} steps, in float32: round this, half to even, and then add the zero point"
+    return (
+        f"the first value that differs is {number} steps, which is its product with the reciprocal of the scale, in float32: "
+        "round this, half to even, and then add the zero point"
+    )
 
 
 def _in_float32(x: np.ndarray, kind: str) -> np.ndarray:

@@ -29,7 +29,7 @@ def _about_pieces(case, mine, theirs):
     words, wanted = ([piece.strip() for piece in pieces if piece.strip()] for pieces in (mine, theirs))
     if words != wanted:
         return "letters and digits are all c with c.isalnum(), and marks all others that are no white space, as long as possible"
-    return "of several spaces only the last one belongs to the word or the mark behind them, and only if it is a space"
+    return "only the last white space before a word or a mark belongs to it, and only if it is a space"
 
 
 @program(
