@@ -5,8 +5,8 @@ nodes that run. `count_dependencies` counts these edges, and the last arrival ma
 on its whole gradient. A graph has no circle, so a ready node exists until all nodes have run.
 
 Any order of the ready nodes gives correct gradients. The engine takes the node with the highest `sequence_nr`, the newest one.
-So the order is that of the forward pass, reversed. Hooks run and sums are added in the same order each time, and a gradient
-usually goes to its next node soon and is freed. An `AccumulateGrad` waits for no other node and comes first.
+So the order is roughly that of the forward pass, reversed. Hooks run and sums are added in the same order each time, and a
+gradient usually goes to its next node soon and is freed. An `AccumulateGrad` runs as soon as its gradient is complete.
 
 In PyTorch: `torch/csrc/autograd/engine.cpp`, `input_buffer.cpp`, `torch/autograd/__init__.py`. Left out: a thread and a
 ready queue for each device.
