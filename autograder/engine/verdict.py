@@ -35,6 +35,7 @@ ENTRIES = (
     *(phrase("grad mode"), phrase("grad mode afterwards"), phrase("grad afterwards"), phrase("inference mode")),
     *(phrase("requires grad"), phrase("differentiated again"), phrase("gradients as they were")),
     *(phrase("of the base"), phrase("of the other"), phrase("share memory with grad")),
+    *(phrase("is grad itself"), phrase("grad is in its history")),
     *(phrase("same objects"), phrase("the same dtype"), phrase("another dtype"), phrase("cast anew")),
     *(phrase("in place"), phrase("used by"), phrase("the arguments"), phrase("a new tensor")),
     *(phrase("bytes of loads"), phrase("bytes of stores"), phrase("bytes of shared memory"), phrase("bytes moved")),
