@@ -129,7 +129,8 @@ for (const place of document.querySelectorAll("[data-review]")) {
     const { phases: chosen } = spaced.read(of);
     const boxOf = (phase) => {
       const box = make("input", { type: "checkbox", value: phase.number, checked: chosen.includes(phase.number) });
-      return make("label", {}, box, ` ${phase.title}`);
+      const english = phase.questions.every(({ lang }) => lang) ? [make("small", { textContent: "EN", title: words("in English") }), " "] : [];
+      return make("label", {}, box, " ", ...english, phase.title);
     };
     const all = make("input", { type: "checkbox" });
     choice.replaceChildren(make("summary"), make("label", {}, all, ` ${words("All phases")}`), ...phases.map(boxOf));

@@ -199,6 +199,13 @@ def test_phases_are_those_that_were_begun_until_they_are_chosen(review, whole):
     assert place.locator("summary").inner_text() == "All phases" and place.get_by_label("01 ").is_checked()
 
 
+def test_a_phase_whose_questions_are_in_english_has_a_mark_in_the_list(page, served):
+    page.goto(f"{served}/es/review.html")
+    list_of = page.locator("[data-review] details")
+    assert list_of.locator("label", has_text="10 ").locator("small").text_content() == "EN"
+    assert not list_of.locator("label", has_text="01 ").locator("small").count()
+
+
 def test_what_is_due_comes_first_and_new_questions_begin_with_the_phase_read_last(review):
     place = review.locator("[data-review]")
     name = review.evaluate("JSON.parse(questions.textContent).find(({ number }) => number === '01').questions[3].name")
