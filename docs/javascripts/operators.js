@@ -52,7 +52,8 @@ form.innerHTML = [
 
 function show() {
   const chosen = Object.fromEntries(new FormData(form));
-  const written = chosen.name.trim().toLowerCase().split(/\s+/).filter((word, _, { length }) => length === 1 || !/^(aten|rl|torch)$/.test(word));
+  const called = chosen.name.toLowerCase().replace(/\(.*/, "").replace(/\baten::/g, ""); // of a schema, the name
+  const written = called.trim().split(/\s+/).filter((word, _, { length }) => length === 1 || !/^(aten|rl|torch)$/.test(word));
   const words = written.map((word) => (operators.some(({ name }) => name.includes(word)) ? word : word.split(".").filter(Boolean).at(-1) ?? word)); // `torch.add`
   const wanted = Object.keys(CHOICES).map((name) => chosen[name]).filter(Boolean);
   let count = 0;

@@ -37,6 +37,8 @@ def test_operators_are_filtered_by_name_form_kernel_and_derivative(page, served)
     form = page.get_by_role("search", name="Operators")
     count = form.locator("output[aria-live=polite]")
     assert count.inner_text() == f"{len(operators())} of {len(operators())} operators"
+    form.get_by_label("Name").fill("aten::add.Tensor(Tensor self,")
+    assert shown(page) == {name for name in operators() if "add.tensor" in name.lower()}
     form.get_by_label("Name").fill("add")
     named = {name for name in operators() if "add" in name.lower()}
     assert shown(page) == named
