@@ -251,7 +251,7 @@ def _parts(line: str) -> tuple[str, ...]:
 
 
 def code(source: str, say: Say) -> str:
-    """Python with the comments, and the docstring of an exercise, that `say` knows."""
+    """Python with the comments, and the docstring of the first function or class, that `say` knows."""
     if (effort := EFFORT.match(source)) and (said := _with_counts(say, effort[2], "effort")):
         source = effort[1] + said + source[effort.end() :]
     return _docstring(_comments(source, say), say)
@@ -292,7 +292,9 @@ def _docstring(source: str, say: Say) -> str:
     if '"""' not in source:
         return source
     try:
-        function = next((node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)), None)
+        function = next(
+            (node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef | ast.ClassDef)), None
+        )
     except SyntaxError:
         return source
     if function is None or ast.get_docstring(function) is None:
@@ -313,7 +315,7 @@ def _docstring(source: str, say: Say) -> str:
 
 
 def notebook(nb: NotebookNode, say: Say) -> NotebookNode:
-    """A copy of a notebook in which `say` has translated the text, the comments and the docstrings of exercises.
+    """A copy of a notebook in which `say` has translated the text, the comments and the docstrings.
 
     Written answers and checks are as they were. So are ids, points and outputs, besides the texts that stand for figures and
     the words of tables. A cell of a lab that runs torch has its comments alone translated, because its outputs are recorded by its

@@ -139,6 +139,10 @@ def test_a_contract_is_translated_and_what_a_student_writes_is_not():
     assert said == EXERCISE.replace("about 12 minutes · further", "unos 12 minutos · adicional").replace(
         "A view with two dimensions exchanged.", "Una vista con dos dimensiones intercambiadas."
     ).replace("may be equal, and a second line\n            goes on.", "pueden ser iguales.")
+    held = 'class Held:\n    """A saved tensor."""\n'
+    assert translation.code(held, lambda message, kind: "Un tensor guardado.") == held.replace(
+        "A saved tensor.", "Un tensor guardado."
+    )
 
 
 @pytest.fixture
