@@ -35,6 +35,9 @@ def round_size__next_power_of_two(size, divisions=0):
 
 # a multiple becomes the next one
 round_size__always_one_more = edited(round_size, ("-(-size // step)", "(size // step + 1)"))
+round_size__moves_borders_up = edited(
+    round_size, ("-(-size // step)", "(size // step + 1 if step > MIN_BLOCK_SIZE else -(-size // step))")
+)
 round_size__parts_of_less_than_a_block = edited(round_size, ("MIN_BLOCK_SIZE * divisions", "2 * MIN_BLOCK_SIZE"))
 
 
