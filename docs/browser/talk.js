@@ -119,8 +119,6 @@
     next: null, // the last press while one is busy: [count, text]
   };
   const last = () => state.steps.at(-1);
-  const BE = [...page.be, "was", "were"];
-  const LATIN = /^\p{Script=Latin}+$/u; // of other letters, the model reads bytes
   const QUESTION = /\?$|^¿?(what|who|where|when|why|how|which|qué|quién|dónde|cuándo|por qué|cómo|cuál) /i;
   const asked = () => field.value.trimEnd().normalize("NFC");
 
@@ -131,6 +129,7 @@
     const lacks = given ? /^\(\s*\)/.test(given) && words("The model finds no verb in this text.") : words("There is no sentence yet.");
     if (lacks) return void (clear(), say(`${lacks} ${can()}`), (given ? verb : field).focus());
     Object.assign(state, { busy: true, stopping: false });
+    meant.replaceChildren();
     show();
     try {
       await python.start();
@@ -161,17 +160,18 @@
     const given = { text: sentence, temperature: heat.valueAsNumber, seed: Math.floor(Math.random() * 2 ** 31) };
     say(words("reading the text"), LOADED.length);
     const source =
-      "from IPython.display import display\nfrom rushlight.course.talk import Conversation, mixed, read, right_form, unknown\n" +
-      "text = given['text']\nreading = read(text)\nknown = reading.beginning\nreads = known or text.startswith('(')\n" +
-      "why = {'word': ''} if known else unknown(text)\n" +
-      "if reads: talk = Conversation(**given | {'text': known or text})\n" +
-      "display({'application/json': talk.begin() | reading._asdict() | {'known': known, 'word': why['word'], 'mixed': mixed(text), 'form': right_form(known)} if reads else {'why': why}}, raw=True)";
+      "from IPython.display import display\nfrom rushlight.course.sentences import mixed, read, right_form, unread\n" +
+      "from rushlight.course.talk import Conversation\ntext = given['text']\nreading = read(text)\nknown = reading.beginning\n" +
+      "begun = reading._asdict() | {'known': known, 'right': right_form(known)}\n" +
+      "if known or text.startswith('('):\n    talk = Conversation(**given | {'text': known or text})\n" +
+      "    begun |= talk.begin() | {'unread': '' if known else unread(text), 'mixed': mixed(text)}\n" +
+      "display({'application/json': begun}, raw=True)";
     state.live = false;
     const begun = await python.run(source, given).catch((error) => {
       if (python.worker) clear(); // the sentence is at fault
       throw error;
     });
-    if (begun.why) clear(), view(field.value), fail(sentence, begun.why);
+    if (!begun.tokens) clear(), view(field.value), refuse(sentence, begun);
     state.begun = begun;
     Object.assign(state, { ...given, text: state.begun.known || given.text, asked: given.text, steps: [], shown: -1, live: true });
     if (state.begun.known && asked() === sentence) view(state.begun.known); // nothing was typed meanwhile
@@ -179,51 +179,56 @@
     text.scrollIntoView({ block: "nearest" });
   }
 
-  // Say which word the model does not know. In parentheses it takes any verb.
-  function fail(text, { word, nearest }) {
-    const short = word.length > 20 ? `${word.slice(0, 20)}…` : word;
+  // Say why the model does not read a text, and propose what it could mean.
+  function refuse(text, { word, proposals }) {
+    const be = !proposals.length && word && words("The verb of this text is “{}”. The model has not learned to conjugate it.", word);
+    const unread = word && words("“{}” is no verb that the model has read.", shortened(word));
     if (QUESTION.test(text)) throw new Error(`${words("The model answers no questions.")} ${can()}`);
-    if (!word) throw new Error(`${words("The model finds no verb in this text.")} ${can()}`);
-    if (BE.includes(word)) throw new Error(words("The verb of this text is “{}”. The model knows it only before another verb, such as “walking”.", word));
-    const said = nearest ? words("The model does not know “{0}”; the nearest verb that it knows is “{1}”.", short, nearest) : words("The model does not know “{}”.", short);
-    throw new Error(`${said} ${can()}${LATIN.test(word) ? ` ${words("In the field Verb, any verb works.")}` : ""}`);
+    meant.replaceChildren(...proposals.map((each) => button(each, () => (write(each), press(Infinity)))));
+    if (proposals.length) throw new Error(`${unread} ${words("It can try. Do you mean:")}`);
+    throw new Error(`${be || words("The model finds no verb in this text.")} ${can()}`);
   }
+  const shortened = (part) => (part.length > 60 ? `${part.slice(0, 60)}…` : part);
 
   // Why the model continues a text that is no sentence that it knows.
-  function amiss({ mixed }, word) {
-    if (word) return words("The model does not know “{}” in such a sentence, so what follows is arbitrary.", word);
+  function amiss({ mixed, unread }) {
+    if (unread) return words("The model does not know “{}” in such a sentence, so what follows is arbitrary.", shortened(unread));
     if (mixed) return words("The verb is of one language and the rest of another, so what follows is arbitrary.");
     return `${words("This is no sentence that the model knows, so what follows is arbitrary.")} ${can()}`;
   }
 
   // In what the sentence that the model read is not the text.
-  function changes({ left_out, person, assumed, reduced }) {
+  function changes({ left_out, person, other, assumed, absent, reduced }) {
     return [
-      left_out.length && words("Left out: “{}”.", left_out.join(", ")),
-      person.length && words("It reads “{0}” as “{1}”, which has the same forms.", ...person),
+      QUESTION.test(state.asked) && words("The model answers no questions."),
+      absent.length && words("The model has no form such as “{0}”. The nearest is that of “{1}”.", ...absent),
+      person.length && words("It reads “{0}” as “{1}”, which has the same forms.", ...person.map(shortened)),
+      ...other.map((pair) => words("It reads “{0}” as “{1}”.", ...pair)),
+      left_out.length && words("Left out: “{}”.", shortened(left_out.join(", "))),
       assumed.length && words("Not in your text, and assumed: “{}”.", assumed.join(" ")),
       reduced && words("Of “{}”, it reads the verb alone.", reduced),
-      QUESTION.test(state.asked) && words("The model answers no questions."),
     ].filter(Boolean);
   }
 
-  // Whether the model wrote the right form, where the page knows this form. A temperature draws other forms too.
-  function judged(form) {
+  // Whether the model wrote the right form, where the page knows it. A temperature draws other forms too.
+  function judged([form, sure]) {
     if (!form) return words("The page does not know the right form.");
-    if (written(state.steps.map(({ token }) => token)).split(/[^\p{L}]+/u).includes(form)) return words("“{}” is the right form.", form);
+    const wrote = written(state.steps.map(({ token }) => token)).split(/[^\p{L}]+/u).includes(form);
+    if (!sure) return wrote ? words("“{}” is right, if this verb is regular.", form) : words("If this verb is regular, the right form is “{}”.", form);
+    if (wrote) return words("“{}” is the right form.", form);
     if (!state.temperature) return words("The model is wrong: the right form is “{}”.", form);
     return words("The right form is “{0}”. At temperature {1}, each token is drawn, also an improbable one.", form, fixed(state.temperature, 1));
   }
 
   // How it ended, or why it does not go on.
   function report() {
-    const { length } = state.steps, { known, word, form } = state.begun;
-    const read = !known ? amiss(state.begun, word) : known !== state.asked ? [words("The model read: {}.", known), ...changes(state.begun)].join(" ") : "";
+    const { length } = state.steps, { known, right } = state.begun;
+    const read = !known ? amiss(state.begun) : known !== state.asked ? [words("The model read: {}.", known), ...changes(state.begun)].join(" ") : "";
     const seconds = state.steps.reduce((sum, step) => sum + step.seconds, 0) / length;
     const speed = length ? ` ${words("{} ms a token.", Math.round(seconds * 1000))}` : "";
     const how = { end: words("The model ended the text."), full: words("The model has no further position.") }[last()?.ended];
     const unknown = state.begun.unknown.length ? ` ${words("The model reads {} as bytes, so what follows is arbitrary.", state.begun.unknown.join(" "))}` : "";
-    say(`${last()?.ended && known ? judged(form) : ""} ${(how ?? (length === 1 ? words("1 token.") : words("{} tokens.", length))) + speed + unknown} ${read}`.trim());
+    say(`${last()?.ended && known ? judged(right) : ""} ${(how ?? (length === 1 ? words("1 token.") : words("{} tokens.", length))) + speed + unknown} ${read}`.trim());
   }
 
   function stop() {
@@ -257,6 +262,7 @@
   const again = button(words("Start again"), startAgain);
   const bar = make("progress", { max: LOADED.length + 1, hidden: true, "aria-label": words("Loading Python") });
   const said = make("span", { role: "status" });
+  const meant = make("div", { class: "buttons" }); // sentences that a text could mean
   const begun = make("span");
   const continued = make("b", { "aria-live": "polite" });
   const earlier = make("small", { text: words("An earlier conversation, until yours begins:"), hidden: true });
@@ -456,7 +462,7 @@
     ? [before, make("code", { text: "python -m http.server" }), after]
     : [words("This site was built without the parts that run Python in a browser. You see a recorded conversation.")];
   const top = page.runs && !FROM_DISK ? form : make("p", { class: "note" }, ...why);
-  const conversation = [text, make("div", { class: "status" }, bar, said), boxes];
+  const conversation = [text, make("div", { class: "status" }, bar, said), meant, boxes];
   document.querySelector("[data-talk]").replaceChildren(top, ...conversation, ...(top === form ? [more] : []), panels);
   write(state.text);
   if (top === form) say(words("A recorded conversation. Press a token to see its step, or Complete to begin your own."));

@@ -83,7 +83,7 @@ PHASES = {
     "11": "profiler cuda utils.flop_counter utils.benchmark c10.cuda on_torch.memory autograd.input_buffer "
     "inductor.cudagraph_utils",
     "12": "course.corpus course.tokens course.gpt course.attention course.stream course.training course.sampling "
-    "course.trained course.talk course.as_torch __main__ course.head "
+    "course.trained course.talk course.sentences course.as_torch __main__ course.head "
     "course.anatomy course.costs course.sharding course.serving course.bottleneck",
     "13": "clinic",
     "14": "aten.native.cuda on_torch.cuda_on_host on_torch.triton_on_host on_torch.gpu inductor.triton_templates",

@@ -4,13 +4,12 @@ import inspect
 
 import numpy as np
 import pytest
-from sweep import in_one_test
 
 import rushlight as rl
 from autograder.engine.exercise import fill, unplug
 from rushlight.course import attention, sampling, trained
 from rushlight.course.gpt import gpt
-from rushlight.course.talk import Conversation, Reading, loaded, read, right_form, unknown
+from rushlight.course.talk import Conversation, loaded
 
 
 def steps_of(talk):
@@ -110,126 +109,3 @@ def test_lines_are_those_that_ran_and_a_piece_of_a_student_has_its_own():
     finally:
         unplug(sampling.append)
     assert line["text"].endswith("# the last line that writes") and line["module"] == __name__
-
-
-@in_one_test
-@pytest.mark.parametrize(
-    ("text", "begins"),
-    [
-        ("She walked to the city", "(walk) yesterday she"),
-        ("he will open the doors", "(open) tomorrow she will"),
-        ("they are cooking", "(cook) now they are"),
-        ("The teacher opened the door", "(open) yesterday she"),
-        ("yesterday she wug", "(wug) yesterday she"),
-        ("mañana nosotros comer", "(comer) mañana nosotros"),
-        ("ayer yo abrí la puerta", "(abrir) ayer yo"),
-        ("What is torch?", ""),
-        ("hello how are you", ""),
-        ("I opened it yesterday", "(open) yesterday I"),
-        ("We won’t walk", "(walk) tomorrow we will not"),
-        ("I did not walk", "(walk) yesterday I did not"),
-        ("she isn't walking", "(walk) now she is not"),
-        ("he doesn't skateboard", "(skateboard) every day she does not"),
-        ("yo no caminé", "(caminar) ayer yo no"),
-        ("she was walking", "(walk) yesterday she"),
-        ("they're going to walk", "(walk) tomorrow they will"),
-        ("I'm going to the city", "(go) now I am"),
-        ("vamos a abrir la puerta", "(abrir) mañana nosotros"),
-        ("comí con ella", "(comer) ayer yo"),
-        ("ayer yo come", "(comer) ayer yo"),
-        ("tú y yo caminamos", "(caminar) hoy nosotros"),
-        ("él caminó", "(caminar) ayer ella"),
-        ("tomorrow the mailman will skateboard", "(skateboard) tomorrow she will"),
-        ("yesterday he blogged", ""),
-        ("she tweets every day", ""),
-        ("walk", "(walk) every day she"),
-        ("(walk) the dog eats meat", ""),
-        ("(walk) ayer ella", ""),
-        ("(walk) yesterday he", "(walk) yesterday she"),
-        ("(wug) tomorrow It will", "(wug) tomorrow she will"),
-        ("(caminar) ayer él", "(caminar) ayer ella"),
-        ("(caminar) hoy ustedes", "(caminar) hoy ellas"),
-        ("(open) the door? yes, yesterday I opened it", "(open) the door? yes, yesterday I opened it"),
-        ("(comer) yesterday she", ""),
-        ("(wug) yesterday ellas", ""),
-        ("🙂", ""),
-        ("(WALK)  Yesterday i", "(walk) yesterday I"),
-        ("I think therefore I am", "(think) every day I"),
-        ("¿qué comes?", "(comer) hoy tú"),
-        *((prompt, prompt) for prompt in trained.PROMPTS),
-    ],
-)
-def test_a_text_in_own_words_is_read_as_a_sentence_that_the_model_knows(text, begins):
-    assert read(text).beginning == begins
-
-
-@in_one_test
-@pytest.mark.parametrize(
-    ("text", "changes"),
-    [
-        ("she walked", {}),
-        ("she isn't walking now", {}),
-        ("she's walking", {}),
-        ("they're going to walk", {}),
-        ("caminaré", {}),
-        ("She walked to the city", {"left_out": ("to the city",)}),
-        ("she has walked", {"left_out": ("has",)}),
-        ("she walked and talked", {"left_out": ("and talked",)}),
-        ("ayer she walked", {"left_out": ("ayer",)}),
-        ("The dog walked", {"left_out": ("The dog",), "assumed": ("she",)}),
-        ("walk", {"assumed": ("every day", "she")}),
-        ("he walked", {"person": ("he", "she")}),
-        ("(caminar) hoy ustedes", {"person": ("ustedes", "ellas")}),
-        ("tú y yo caminamos", {"person": ("tú y yo", "nosotros")}),
-        ("You and I walked", {"person": ("You and I", "we")}),
-        ("yo y mi perro caminamos", {"left_out": ("yo y mi perro",)}),
-        ("tomorrow ella will caminar", {"left_out": ("tomorrow", "will"), "assumed": ("hoy",)}),
-        ("she was walking", {"reduced": "walking"}),
-        ("ayer yo come", {"reduced": "come"}),
-    ],
-)
-def test_where_what_is_read_is_not_the_text_is_said(text, changes):
-    reading = read(text)
-    assert reading == Reading(reading.beginning, **changes)
-
-
-@in_one_test
-@pytest.mark.parametrize(
-    ("begins", "form"),
-    [
-        ("(go) yesterday they", "went"),
-        ("(caminar) mañana ellas", "caminarán"),
-        ("(open) now they are", "opening"),
-        ("(walk) yesterday I did not", "walk"),
-        ("(walk) now she is not", "walking"),
-        ("(caminar) ayer yo no", "caminé"),
-        ("(wug) yesterday I", ""),
-        ("(walk) the dog", ""),
-    ],
-)
-def test_the_right_form_is_known_of_a_verb_of_the_corpus(begins, form):
-    assert right_form(begins) == form
-
-
-@pytest.mark.parametrize(
-    ("text", "word", "nearest"),
-    [
-        ("yesterday the mailman wlaked to the city", "wlaked", "walked"),
-        ("they are vlogging", "vlogging", ""),
-        ("ella googleó ayer", "googleó", "golpeó"),
-        ("x" * 500, "x" * 500, ""),
-        ("she is", "is", ""),
-        ("I am happy", "am", ""),
-        ("I goed home", "goed", "go"),
-        ("ella dormió en la casa", "dormió", "dormir"),
-        ("she was happy", "was", ""),
-        ("🙂", "", ""),
-        ("tú y yo", "", ""),
-        ("hola", "", ""),
-        ("estoy en casa", "estoy", ""),
-        ("manana caminare", "caminare", "caminaré"),
-        ("camine", "camine", "caminé"),
-    ],
-)
-def test_the_word_that_the_model_does_not_know_is_named_with_the_nearest_verb(text, word, nearest):
-    assert not read(text).beginning and unknown(text) == {"word": word, "nearest": nearest}
