@@ -3,7 +3,7 @@
   const TOP = 66, LINE = 23;
   const COLUMNS = [[words("of the"), words("tensors")], [words("plus"), words("included")], [words("minus"), words("excluded")], [words("gives"), words("the set")]];
   // The table and the kernels are beside the bits, or each entry is below its bit's name, and the kernels are below it all.
-  const BESIDE = { wide: 510, high: 36, columns: [174, 229, 287, 343], table: [378, 0], calls: [524, 0], count: 17, line: 700 };
+  const BESIDE = { wide: 510, high: 36, columns: [174, 229, 287, 343], table: [378, 0], calls: [524, 0], count: 15, line: 700 };
   const BELOW = { wide: 358, high: 41, columns: [166, 220, 276, 329], table: [10, 15], calls: [0, 468], count: 10, line: 340 };
 
   // picks: the call, grad mode, autocast, requires grad, device, mode. step -1: not yet called.

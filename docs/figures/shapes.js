@@ -13,12 +13,13 @@ const tuple = (numbers) => `(${numbers.join(", ")}${numbers.length === 1 ? "," :
 const dragged = ({ buttons, clientX, clientY }) => buttons && document.elementFromPoint(clientX, clientY)?.closest("g")?.onpick?.();
 const picked = (pick) => ({ onclick: pick, onpick: pick, onpointermove: dragged });
 
-// The lines of a text, and a text in lines. A letter of a small text is 6.4 wide or less.
+// The lines of a text, which may break after a word and before a further call or index, and a text in lines. A letter of a small text is
+// 6.4 wide or less.
 const folded = (text, width, letter = 6.4) =>
-  text.split(" ").reduce((lines, word) => {
+  text.split(/(?<= )|(?<=[)\]])(?=[.[])/).reduce((lines, word) => {
     const last = lines.at(-1);
-    return last && (last.length + word.length + 1) * letter <= width ? [...lines.slice(0, -1), `${last} ${word}`] : [...lines, word];
-  }, []);
+    return last && (last + word).trimEnd().length * letter <= width ? [...lines.slice(0, -1), last + word] : [...lines, word];
+  }, []).map((line) => line.trimEnd());
 const paragraph = (key, x, y, kind, text, width, letter) =>
   folded(text, width, letter).map((line, i) => label(`${key} ${i}`, x, y + i * 16, kind, line));
 

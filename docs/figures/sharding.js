@@ -1,7 +1,7 @@
 // One training step under DDP, FSDP or tensor parallelism: what each rank holds, what is sent when, and the memory of a rank.
 (() => {
-  const LEFT = 122, PITCH = 46, BAR = 11, HIGH = 84;
-  const KINDS = [[words("weights"), "one"], [words("optimizer"), "ground"], [words("gradients"), "good"], [words("gathered"), "two"], [words("activations"), ""]];
+  const LEFT = 136, PITCH = 46, BAR = 11, HIGH = 84;
+  const KINDS = [[words("weights"), "one"], [words("optimizer"), "dense"], [words("gradients"), "good"], [words("gathered"), "two"], [words("activations"), ""]];
   const LETTERS = { forward: "F", backward: "B", "all-gather": "G", "reduce-scatter": "R", "all-reduce": "A" };
 
   // at: a moment of the step. guess: the collective that was guessed last, and whether it is the next one.
@@ -9,9 +9,9 @@
   const scene = (state, data, kind = state.kind) => data.scenes[`${kind} ${state.ranks} ${data.links[state.link]}`];
   // Ranks are beside each other; on a narrow picture four, and the others below. Times are beside their words, or below.
   function sized(state, narrow) {
-    if (!narrow) return { room: 598, row: state.ranks, top: 62, line: 218, from: LEFT, span: 598, memory: 304, table: 416, ends: [240, 390, 540] };
-    const row = Math.min(4, state.ranks), line = 120 + (158 * state.ranks) / row;
-    return { room: 236, row, top: 96, line, from: 0, span: 357, memory: line + 106, table: line + 278, ends: [150, 245, 352] };
+    if (!narrow) return { room: 584, row: state.ranks, top: 62, line: 222, from: LEFT, span: 584, memory: 310, table: 424, ends: [240, 390, 540] };
+    const row = Math.min(4, state.ranks), line = 132 + (158 * state.ranks) / row;
+    return { room: 222, row, top: 96, line, from: 0, span: 357, memory: line + 122, table: line + 294, ends: [150, 245, 352] };
   }
   const tall = (state) => sized(state, true).table + 78;
   const last = (state, data) => scene(state, data).frames.length - 1;
@@ -31,17 +31,17 @@
 
   function draw(state, data, set, narrow) {
     const { spans, frames, curve } = scene(state, data), [now, letters, memory, sent] = frames[state.at], ranks = upTo(state.ranks - 1);
-    const { room, row, top, line, from: left, span, memory: MEMORY, table: TABLE, ends } = sized(state, narrow);
+    const { room, row, top, line, from: left, span, memory: MEMORY, table: TABLE, ends: stops } = sized(state, narrow);
     const pitch = room / row, wide = pitch - 12, slice = wide / state.ranks, blocks = letters.split(" "), name = state.ranks;
     const place = (rank, part) => LEFT + (rank % row) * pitch + part * slice, high = (rank, block) => top + block * PITCH + 158 * Math.floor(rank / row);
     // A part of a block's weights or gradients on a rank: it comes from its owner's place and goes there.
     const part = (kind, block, rank, s, home, look, half, way) => moved(`${name} ${kind} ${block} ${rank} ${s}`, place(home ? s : rank, s), high(home ? s : rank, block) + kind * 14,
       { class: (home && s !== rank) || !look ? "gone" : "" },
       rect(0, half ? BAR / 2 : 0, slice, half ? BAR / 2 : BAR, look || "one", { style: way ? "stroke-dasharray: 2 2" : null }));
-    const title = (block) => words("block {}", block), held = [0, 2, 4].map((kind) => KINDS[kind][0]);
+    const held = [0, 2, 4].map((kind) => KINDS[kind][0]);
     const rows = blocks.flatMap(([weights, gradients, kept], block) => [
       ...ranks.filter((rank) => rank % row === 0).flatMap((rank) => [
-        small(`block ${block} ${rank}`, 0, high(rank, block) + (title(block).length > 7 ? 10 : 24), "strong", title(block)),
+        small(`block ${block} ${rank}`, 0, high(rank, block) + 10, "strong", words("block {}", block)),
         ...held.map((word, i) => small(`${word} ${block} ${rank}`, LEFT - 8, high(rank, block) + 10 + i * 14, "quiet end", word))]),
       ...ranks.flatMap((rank) => [
         ...held.map((_, i) => rect(place(rank, 0), high(rank, block) + i * 14, wide, BAR, "ground", { key: `${name} box ${block} ${rank} ${i}` })),
@@ -53,22 +53,25 @@
       ]),
     ]);
     const all = data.kinds.map((kind) => scene(state, data, kind)), total = (each) => each.frames.at(-1)[0];
-    const scale = span / Math.max(...all.map(total)), x = (time) => left + time * scale, end = total(scene(state, data));
+    const scale = (span - 42) / Math.max(...all.map(total)), x = (time) => left + time * scale, end = total(scene(state, data));
+    const ends = [left - 9, left - 9]; // of the names above the boxes and below them: a short box has its name beside it
     const bars = spans.map((each, i) => {
-      const [word, block, from, to] = each, y = line + (computes(each) ? 0 : 25), on = from <= now && now < to, long = (to - from) * scale;
+      const [word, block, from, to] = each, sends = +!computes(each), on = from <= now && now < to, middle = x((from + to) / 2);
+      const at = (ends[sends] = Math.max(middle, ends[sends] + 20));
       return h("g", { key: `${state.kind} ${name} ${state.link} ${i}`, class: from > now ? "faint" : "" },
-        rect(x(from), y, long, 20, computes(each) ? "one" : "two", { style: on ? "stroke-width: 2.5" : null }),
-        small("letter", x((from + to) / 2), y + 14, `middle ${on ? "strong" : ""}`, long > 18 ? `${LETTERS[word]}${block}` : long > 10 ? LETTERS[word] : ""));
+        rect(x(from), line + sends * 18, (to - from) * scale, 14, sends ? "two" : "one", { style: on ? "stroke-width: 2.5" : null }),
+        at > middle ? h("path", { d: `M${middle} ${line + sends * 32}L${at} ${line + (sends ? 35 : -3)}` }) : null,
+        small("letter", at, line + (sends ? 45 : -4), `middle ${on ? "strong" : ""}`, LETTERS[word] + block));
     });
-    const most = Math.max(...all.map((each) => each.peak)), level = (value) => MEMORY + HIGH - (value / most) * HIGH, rim = (look) => (look === "ground" ? "stroke: var(--line)" : null);
+    const most = Math.max(...all.map((each) => each.peak)), gone = (kind) => (kind === state.kind ? "gone" : ""), level = (value) => MEMORY + HIGH - (value / most) * HIGH;
     const areas = KINDS.map(([word, look], k) => {
       const sum = (point) => level(point.slice(1, k + 2).reduce((a, b) => a + b, 0));
       const points = curve.flatMap((point, i) => [`${x(point[0])},${sum(point)}`, `${x(curve[i + 1]?.[0] ?? end)},${sum(point)}`]);
-      return h("polygon", { key: word, points: `${x(0)},${MEMORY + HIGH} ${points.join(" ")} ${x(end)},${MEMORY + HIGH}`, class: look, style: rim(look) });
+      return h("polygon", { key: word, points: `${x(0)},${MEMORY + HIGH} ${points.join(" ")} ${x(end)},${MEMORY + HIGH}`, class: look });
     }).reverse();
     const legend = KINDS.flatMap(([word, look], k) => {
       const [left, y] = narrow ? [(k % 2) * 190, MEMORY + HIGH + 26 + (k >> 1) * 18] : [0, MEMORY + HIGH - 1 - k * 16];
-      return [rect(left, y - 9, 9, 9, look, { key: `mark ${word}`, style: rim(look) }),
+      return [rect(left, y - 9, 9, 9, look, { key: `mark ${word}` }),
         small(`of ${word}`, left + 14, y, "", word), small(`much ${word}`, left + (narrow ? 150 : LEFT - 6), y, "end", (memory[k] / 2 ** 20).toFixed(2))];
     });
     const table = [["", narrow ? words("most memory") : words("most memory of a rank"), words("a rank sends"), words("the step takes")], ...data.kinds.map((kind, i) => [kind, mebi(all[i].peak), mebi(all[i].frames.at(-1)[3]), `${grouped(total(all[i]))} µs`])];
@@ -78,14 +81,14 @@
       ...paragraph("half", 0, narrow ? 46 : 31, "small quiet", words(data.legend), left + span),
       ...ranks.map((rank) => small(`${name} rank ${rank}`, place(rank, 0), high(rank, 0) - 6, "strong", words("rank {}", rank))),
       ...rows,
-      ...(narrow ? [small("compute", 0, line - 8, "", words("each computes, and sends"))] : [small("compute", 0, line + 14, "", words("each computes")), small("send", 0, line + 39, "", words("and sends"))]), ...bars,
-      small("memory", 0, MEMORY - (narrow ? 8 : 2), "quiet", words("{} on a rank:", mebi(memory.reduce((a, b) => a + b, 0)))), ...areas, ...legend,
+      ...(narrow ? [small("compute", 0, line - 20, "", words("each computes, and sends"))] : [small("compute", 0, line + 11, "", words("each computes")), small("send", 0, line + 29, "", words("and sends"))]), ...bars,
+      small("memory", 0, MEMORY - (narrow ? 8 : 2), "quiet", words("{} on a rank:", mebi(memory.reduce((a, b) => a + b, 0)))), small("most", left + span, MEMORY - 10, "quiet end", words("dashed: most with")), ...areas, ...legend,
       ...data.kinds.flatMap((kind, i) => [
-        h("path", { key: `most ${kind}`, d: `M${left} ${level(all[i].peak)}h${span}`, style: "stroke-dasharray: 3 4", class: kind === state.kind ? "gone" : "" }),
-        small(`level ${kind}`, left + span, level(all[i].peak) - 3, `quiet end ${kind === state.kind ? "gone" : ""}`, words("most with {}", kind))]),
-      ...paragraph("letters", left, line + 60, "small quiet", words(data.letters), span),
-      h("path", { key: "now", d: `M0 ${line - 6}v54M0 ${MEMORY}v${HIGH}`, transform: `translate(${x(now)} 0)`, style: "stroke: var(--ink); stroke-width: 1.5" }),
-      ...table.flatMap((cells, i) => cells.map((cell, k) => small(`cell ${i} ${k}`, k && ends[k - 1], TABLE + i * 17, `${i ? "" : "quiet"} ${k ? "end" : ""} ${cells[0] === state.kind ? "strong" : ""}`, cell))),
+        h("path", { key: `most ${kind}`, d: `M${left} ${level(all[i].peak)}h${span - 36}`, style: "stroke: var(--quiet); stroke-dasharray: 3 4", class: gone(kind) }),
+        small(`level ${kind}`, left + span, level(all[i].peak) + 4, `quiet end ${gone(kind)}`, kind)]),
+      ...paragraph("letters", 0, line + 62, "small quiet", words(data.letters), left + span, 6.8),
+      h("path", { key: "now", d: `M0 ${line - 2}v36M0 ${MEMORY}v${HIGH}`, transform: `translate(${x(now)} 0)`, style: "stroke: var(--ink); stroke-width: 1.5" }),
+      ...table.flatMap((cells, i) => cells.map((cell, k) => small(`cell ${i} ${k}`, k && stops[k - 1], TABLE + i * 17, `${i ? "" : "quiet"} ${k ? "end" : ""} ${cells[0] === state.kind ? "strong" : ""}`, cell))),
     ];
   }
 

@@ -1,6 +1,6 @@
-// Views of one storage: what each operation changes in the record, and which storage cell an element is.
+// Views of one storage: what each operation changes in the record, and each element's cell.
 (() => {
-  const SHOWN = [".t()", "[:, ::2]", "[1:]"]; // what a calm figure does, and has buttons for
+  const SHOWN = [".t()", "[:, ::2]", "[1:]"]; // by a calm figure, with buttons
 
   // show: steps that it has gone by itself.
   function start(data, { calm }) {
@@ -29,12 +29,12 @@
     return still(state, { chain, at, index: follow(tensor(state, data), tensor({ at }, data), state.index) });
   }
 
-  // The index in another tensor of the same element, if any.
+  // The same element's index in another tensor, if any.
   function follow(from, to, index) {
     return full(from) && from.storage === to.storage && indices(to.sizes).find((each) => position(to, each) === position(from, index)) || within(index, to.sizes);
   }
 
-  // Where an element is: a row and a column, in a block for each index of a third.
+  // An element's row and column, in a block for each index of a third.
   function places(sizes, { room, gap, cell, high }) {
     const [blocks, rows, columns] = [...Array(3 - sizes.length).fill(1), ...sizes];
     const width = Math.min(cell[0], (room - gap * (blocks - 1)) / (blocks * columns || 1));
@@ -67,7 +67,7 @@
     const [left, top] = full(x) ? place(state.index) : [], { element, sum } = named(state, x);
     const [aside, down] = look.record ?? [Math.min(404, Math.max(226, end)), 0];
     return [
-      ...paragraph("code", 0, narrow ? 12 : 16, `code ${narrow ? "small" : ""}`, `x = ${data.base}${state.chain.map((each) => data.operations[each]).join("")}`, look.line, narrow ? 7.3 : 8.5),
+      ...paragraph("code", 0, narrow ? 12 : 16, `code ${narrow ? "small" : ""}`, `x = ${state.chain[5] == null ? data.base : "…"}${state.chain.slice(-5).map((each) => data.operations[each]).join("")}`, look.line, narrow ? 7.3 : 8.5),
       full(x) ? h("path", { key: "way", class: "one", "stroke-dasharray": "3 3",
         d: `M${left + (width - 3) / 2} ${top + height - 3}V${Math.max(STORAGE - 14, top + height)}H${(here + 0.5) * wide - 1.5}V${STORAGE + 10}` }) : null,
       ...all.map((index) => {

@@ -131,6 +131,36 @@ def test_a_figure_fits_a_phone_and_a_desk_whatever_is_pressed(page, opened, name
             slider.press(draw.choice(["ArrowRight", "ArrowLeft", "End"]))
 
 
+# Pairs of texts that lie over one another, as high as capital letters are. A piece that moves may lie on one like it.
+OVER = """() => {
+    const texts = [...document.querySelectorAll(".moving svg text")];
+    const drawn = texts.filter(each => each.textContent.trim() && !each.closest(".gone"));
+    const boxes = drawn.map(each => {
+        const { left, right, top, bottom } = each.getBoundingClientRect(), spare = (bottom - top) / 4;
+        return [left + 1, right - 1, top + spare, bottom - spare, each.textContent];
+    });
+    return boxes.flatMap(([left, right, top, bottom, words], i) => boxes.slice(i + 1)
+        .filter(each => left < each[1] && each[0] < right && top < each[3] && each[2] < bottom && words !== each[4])
+        .map(each => `${words} | ${each[4]}`));
+}"""
+STATES = [  # a state with long names in each, and a size of the screen
+    ("sharding=fsdp,2,6,0", 390, 844),
+    ("sharding=tp,8,6,1", 844, 390),
+    ("dispatcher=1-0-1-1-0-0,1", 844, 390),
+    ("guards=false,no-print,", 844, 390),
+    ("strides=step,column,view,reshape,reshape,view,view,t,t,view,t,t,slice,1", 390, 844),
+]
+
+
+@pytest.mark.parametrize(("state", "width", "height"), sweep(STATES, keep=STATES[:3]))
+def test_no_text_of_a_figure_lies_over_another(page, opened, state, width, height):
+    page.set_viewport_size({"width": width, "height": height})
+    page.goto(f"about:blank#{state}")
+    opened(state.partition("=")[0])
+    page.add_style_tag(content=SITE)
+    assert page.evaluate("document.querySelectorAll('.moving svg text').length") and page.evaluate(OVER) == []
+
+
 @pytest.mark.sweep
 @pytest.mark.parametrize("width", [390, 1024])
 def test_the_controls_of_a_high_figure_stay_in_sight(page, opened, width):

@@ -26,7 +26,7 @@ from autograder.language import phrase
 from rushlight.distributed import Traffic, cost, ddp, fsdp
 from rushlight.distributed import tensor_parallel as tp
 
-PHASE, SIZE = "09", (720, 470)
+PHASE, SIZE = "09", (720, 480)
 RANKS, BLOCKS, FEATURES, ROWS = (2, 4, 8), 3, 128, 384
 KINDS = "DDP", "FSDP", "TP"
 LINKS = {"10 GB/s": cost.Link(10e-6, 10e9), "1 GB/s": cost.Link(10e-6, 1e9)}
@@ -430,7 +430,9 @@ def data() -> dict[str, Any]:
         "legend": phrase(
             "Half as high: only a rank's part of a sum. Orange: gathered for now, dashed while on the way."
         ),
-        "letters": phrase("F forward, B backward, G all-gather, R reduce-scatter, A all-reduce, each with its block"),
+        "letters": phrase(
+            "F\u00a0forward, B\u00a0backward, G\u00a0all-gather, R\u00a0reduce-scatter, A\u00a0all-reduce, each with its block"
+        ),
         "words": ["all-gather", "reduce-scatter", "all-reduce"],
         "start": start,
         "not": NOT,
