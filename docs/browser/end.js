@@ -1,17 +1,21 @@
 // The end of a lab: its points, the time, the pieces that are now the reader's, a picture of them to post, and the next lab.
 //
-// `ended` is kept with the answers, {points, seconds, on}, when the checks that this page can run have all passed. A prediction that
+// `ended` is kept with the answers, {points, seconds, on}, when the checks that this page can run have all passed. Written answers and
+// checks that need an installation do not hold it up: the end says which are left. A prediction that
 // was marked is done with the points that it has. (There are no seconds if all passed elsewhere, in a reading.) It is `finished` while they do: another answer may fail. The time is kept apart: it runs from the first press to the end, while the page is in front, and up to `IDLE` seconds after a key, a click or a scroll.
 
 {
   const IDLE = 120, STEP = 5; // seconds
+  const LAST = 3; // checks
 
-  const checks = cells.filter(({ kind, points }) => kind === "check" && points);
+  const checks = cells.filter(({ kind }) => kind === "check"), ofInstallation = checks.filter(({ lacks }) => lacks);
   const sum = (found) => found.reduce((total, { points }) => total + points, 0);
   const reach = sum(checks.filter(({ lacks }) => !lacks));
   const pieces = cells.filter(({ piece, checked }) => piece && checked && !checked.lacks);
   const isPart = 2 * page.here < page.points; // the page can check less than half of the lab
-  const said = isPart ? words("{}: all that this page can check is done", page.title) : words("{}: finished", page.title);
+  const unwritten = () => cells.filter(({ kind, text, own }) => kind === "written" && text === own);
+  const isWhole = () => !isPart && !unwritten().length;
+  const said = () => (isWhole() ? words("{}: finished", page.title) : words("{}: all that this page can check is done", page.title));
   const nameOf = ({ exercise }) => exercise.split(".").at(-1);
 
   // The time -------------------------------------------------------------------------------------------------------
@@ -44,25 +48,22 @@
 
   // What the page shows --------------------------------------------------------------------------------------------
 
-  // The headings of what is not done, and gives no points in this page: the milestone, and the written answer.
-  function left() {
-    const isOpen = (cell) => (cell.kind === "written" ? cell.text === cell.own : cell.kind === "check" && !cell.points && !cell.lacks && !passes(cell));
+  // Links to the headings of these cells.
+  function linksTo(given) {
     const headings = [...document.querySelectorAll("article h2[id]")];
     const above = ({ block }) => headings.findLast((each) => each.compareDocumentPosition(block) & Node.DOCUMENT_POSITION_FOLLOWING);
-    return [...new Set(cells.filter(isOpen).map(above))].filter(Boolean);
+    const found = [...new Set(given.map(above))].filter(Boolean);
+    return found.flatMap(({ id, firstChild }) => [" · ", make("a", { href: `#${id}`, text: firstChild.textContent })]).slice(1);
   }
 
   function* lines({ points, seconds, on }) {
-    const lacking = sum(checks.filter(({ lacks }) => lacks)), written = page.points - sum(checks);
-    const rest = [
-      written ? words("Your written answer, which your instructor marks, is worth {} more.", written) : "",
-      lacking ? words("Checks that need an installation are worth {} more.", lacking) : "",
-    ];
+    const lacking = sum(ofInstallation), written = page.points - sum(checks);
     const [of, all] = points < reach ? [reach, words("a first prediction that was wrong gives no points.")] : [page.points, words("all that this page can give.")];
-    yield make("p", {}, make("b", { text: words("{0} of {1} points", points, of) }), [`: ${all}`, ...rest.filter(Boolean)].join(" "));
+    yield make("p", {}, make("b", { text: words("{0} of {1} points", points, of) }), `: ${all}`);
+    if (lacking) yield make("p", {}, words("Checks that need an installation are worth {} more:", lacking), " ", ...linksTo(ofInstallation));
+    if (written) yield make("p", {}, words("No check reads your written answer, which is worth {} more if an instructor marks it.", written), " ", open);
     const counted = words("Counted from your first press, while this page was in front, and up to two minutes after a key, a click or a scroll.");
     if (seconds !== null) yield make("p", {}, words("Finished on {0}, after {1} in this page.", on, inWords(seconds)), " ", make("small", { text: counted }));
-    yield open;
     yield make("p", { text: words("These functions of the framework are now your code. Beside each is its counterpart in PyTorch:") });
     const item = (piece) => make("li", {}, make("code", { text: nameOf(piece) }), ...(piece.counterpart ? [" ", make("small", { text: piece.counterpart })] : []));
     yield make("ul", { class: "pieces" }, ...pieces.map(item));
@@ -76,12 +77,12 @@
   }
 
   let section;
-  const open = make("p"); // what is left
+  const open = make("span"), title = make("p", { class: "title" }); // which change with what is written
 
   function tellLeft() {
-    open.hidden = !left().length;
-    const links = left().flatMap(({ id, firstChild }) => [make("a", { href: `#${id}`, text: firstChild.textContent }), " · "]);
-    open.replaceChildren(words("Left on this page, without points here:"), " ", ...links.slice(0, -1));
+    const links = linksTo(unwritten());
+    open.replaceChildren(...(links.length ? [words("Not written yet:"), " ", ...links] : []));
+    title.textContent = said();
   }
 
   function show(finished) {
@@ -90,7 +91,7 @@
     section = make(
       "section",
       { id: "finished", class: "end", tabindex: -1, "aria-label": words("The end of the lab") },
-      make("p", { class: "title", text: said }),
+      title,
       ...lines(finished),
       ...picture.shown(() => drawn(finished), `rushlight-${page.lab}`),
       next ?? "",
@@ -106,7 +107,13 @@
     }
     if (!kept.finished) section?.remove(), (section = null);
     if (section) tellLeft();
-    bar.finished(!!section);
+    bar.finished(section && (isWhole() ? words("Finished") : words("All that this page can check is done")));
+  }
+
+  // Below a check that has passed, the last ones that have not.
+  function tellNext(cell) {
+    const next = checks.filter((check) => !check.lacks && !isDone(check));
+    if (cell.ok && next.length && next.length <= LAST) cell.outputs.append(make("p", { class: "notes" }, words("Left to check in this page:"), " ", ...linksTo(next)));
   }
 
   // Whether the lab is finished now, and was not before, or with fewer points.
@@ -118,16 +125,14 @@
     kept.ended = { points: earned(), seconds: time.seconds && +time.seconds, on };
     place();
     kept.write();
-    if (!cell) return true;
-    const link = make("a", { href: "#finished", text: said });
-    cell.outputs.append(make("p", { class: "title" }, link));
+    cell?.outputs.append(make("p", { class: "title" }, make("a", { href: "#finished", text: said() })));
     return true;
   }
 
   addEventListener("rushlight:pressed", () => time.begin());
   addEventListener("rushlight:judged", ({ detail: cell }) => {
-    if (!finish(cell)) return;
-    section.classList.add("fresh");
+    if (finish(cell)) section.classList.add("fresh");
+    else if (!kept.finished) tellNext(cell);
   });
   addEventListener("rushlight:kept", () => place());
   for (const kind of ["keydown", "pointerdown", "scroll"]) addEventListener(kind, () => (time.acted = performance.now()), { capture: true, passive: true });

@@ -73,8 +73,7 @@ class Kept {
   works = true;
   answers = {}; // by cell, what differs from the page's own text
   passed = {}; // by check, the text of the exercise that passed it; by milestone, the reader's pieces that it passed with
-  said = {}; // by check that has passed, the same, and the first line of its verdict: [text, line, language]
-  failed = {}; // by check, the text of the exercise that failed it, and what is said of it: [text, said]
+  said = {}; // by check, what its last verdict is about, as `subject`, and the first line of this verdict: [text, line, language, sign]
   marked = {}; // by exercise whose predictions are marked, the first ones, which count, as Python's text (`true` in an earlier version)
   replaced = {}; // by cell, the reader's text before it was started again
   ended = undefined; // of a lab all of whose checks here passed once: see end.js
@@ -87,8 +86,8 @@ class Kept {
 
   read() {
     try {
-      const { answers = {}, passed = {}, said = {}, failed = {}, marked = {}, replaced = {}, finished, ended = finished } = JSON.parse(localStorage.getItem(this.key) ?? "{}");
-      Object.assign(this, { answers, passed, said, failed, marked, replaced, ended });
+      const { answers = {}, passed = {}, said = {}, failed, marked = {}, replaced = {}, finished, ended = finished } = JSON.parse(localStorage.getItem(this.key) ?? "{}");
+      Object.assign(this, { answers, passed, said: { ...said, ...failed }, marked, replaced, ended }); // an earlier version kept two kinds
     } catch {
       this.works = false;
     }
@@ -109,8 +108,8 @@ class Kept {
 
   write() {
     try {
-      const { answers, passed, said, failed, marked, replaced, ended, finished } = this;
-      localStorage.setItem(this.key, JSON.stringify({ answers, passed, said, failed, marked, replaced, ended, finished, at: Date.now(), ...this.counted() }));
+      const { answers, passed, said, marked, replaced, ended, finished } = this;
+      localStorage.setItem(this.key, JSON.stringify({ answers, passed, said, marked, replaced, ended, finished, at: Date.now(), ...this.counted() }));
       this.works = true;
       dispatchEvent(new Event("rushlight:kept"));
     } catch {
@@ -142,7 +141,7 @@ const python = {
   ran: new Map(), // by cell, the text that has run in this Python
   number: 0,
   limit: null, // seconds for a case, once a check has begun
-  case: null, // of the check that runs, {case, of}, if it has several
+  case: null, // of the check that runs, {case, of, said}, if it has several
   waiting: null, // for the cell that runs: {number, show, finish}
 
   start() {
@@ -189,7 +188,7 @@ const python = {
       const within = (left) => {
         clearTimeout(limit);
         left ||= seconds;
-        limit = setTimeout(() => this.stop(late(left)), left * 1000);
+        limit = setTimeout(() => ((cell.said = cell.check && `✗ ${cell.check}: ${late(left)}`), this.stop(late(left))), left * 1000);
       };
       within();
       const finish = (ok, why) => {
@@ -206,12 +205,13 @@ const python = {
     });
   },
 
-  // End this Python, with what runs in it. The next press starts another, with the pieces that have passed.
+  // End this Python, with what runs in it. The next press starts another, with the pieces that have passed. Only a Python that ends
+  // a case by itself knows the line.
   stop(why) {
-    const { waiting, loaded } = this;
+    const { waiting, loaded } = this, { case: number, of, said } = this.case ?? {};
     why = words("{}. The next press starts Python again, with the pieces that have passed.", why);
     this.end(loaded ? "" : why);
-    waiting?.finish(false, why);
+    waiting?.finish(false, of ? `${why}\n\n${words("It ran case {0} of {1}:", number, of)}\n${said}` : why);
   },
 
   end(why) {
@@ -445,31 +445,32 @@ class Cell {
     for (const each of [sign, chip]) if (each) each.style.backgroundColor = GREY;
   }
 
-  // Of a check: say whether what is shown is the verdict on the text of now. Of one that passed before, show this.
+  // Of a check: say whether what is shown is the verdict on the text of now. On a later visit, show the first line of the last one.
   compare() {
-    const text = this.subject;
+    const text = this.subject, { passed, said } = this.kept;
     this.edited?.remove();
     this.block.closest("details.here")?.classList.toggle("done", passes(this));
     if (page.next) document.querySelector("[data-onward]")?.toggleAttribute("hidden", passes(this)); // the verdict leads on
     if (this.lacks) return;
     if (this.judged === text) {
       for (const verdict of this.outputs.children) verdict.hidden = false;
-    } else if (this.exercise ? this.kept.passed[this.check] === text : passes(this)) {
+    } else if (this.exercise ? passed[this.check] === text : passes(this)) {
       this.judged = text;
       this.ok = true;
       this.outputs.replaceChildren(this.passed(), ...onward(this));
-    } else if (text !== this.exercise?.own && this.kept.failed[this.check]?.[0] === text) {
-      this.judged = text;
-      this.ok = false;
+    } else if (text !== this.exercise?.own && (said[this.check]?.[0] === text || (said[this.check] && !this.outputs.childElementCount))) {
+      this.judged = said[this.check][0];
+      this.ok = passed[this.check] === this.judged;
       this.outputs.replaceChildren(this.failed());
-    } else if (this.outputs.childElementCount) {
-      // A tick is that of the code that earned it. What is wrong stays in sight of who mends it.
-      if (this.ok || text === this.exercise?.own) for (const verdict of this.outputs.children) verdict.hidden = true;
-      const said = this.exercise ? words("Press Check for the verdict on this code.") : words("Your pieces have changed: press Check again.");
-      this.edited ??= make("p", { class: "notes", text: said });
-      this.outputs.prepend(this.edited);
-      this.edited.hidden = text === this.exercise?.own;
     }
+    if (this.judged === text || !this.outputs.childElementCount) return;
+    // A tick is that of the code that earned it. What is wrong stays in sight of who mends it.
+    if (this.ok || text === this.exercise?.own) for (const verdict of this.outputs.children) verdict.hidden = true;
+    const again = this.exercise ? words("Press Check for the verdict on this code.") : words("Your pieces have changed: press Check again.");
+    const isMine = !page.next && this.exercise && this.exercise.lent === undefined && said[this.check]?.[0] === this.judged;
+    const before = !isMine ? "" : this.ok ? words("You have changed code that passed.") : words("You have changed the code since this verdict.");
+    this.edited = make("p", { class: "notes", text: [before, again].filter(Boolean).join(" "), hidden: text === this.exercise?.own });
+    this.outputs.prepend(this.edited);
   }
 
   // A verdict shows the total of the lab as long as it is right.
@@ -486,16 +487,24 @@ class Cell {
     const isRead = text === this.kept.passed[this.check] && language === LANGUAGE;
     const [own, whole] = this.exercise || isRead ? [] : counted(this.kept.passed[this.check]); // which the line says
     const incomplete = own < whole ? [`${words("with {0} of {1} pieces yours", own, whole)} `] : [];
-    return make("div", { class: "rich passed" }, make("b", { text: "✓" }), ` ${isRead ? head : this.check} `, ...incomplete, ...points);
+    const when = make("small", { text: `· ${words("from before")}` });
+    return make("div", { class: "rich passed" }, make("b", { text: "✓" }), ` ${isRead ? head : this.check} `, ...incomplete, ...points, " ", when);
   }
 
-  // What a later visit shows of a check that has failed.
+  // What a later visit shows of a check that has not passed.
   failed() {
-    const isMarked = this.isShared && this.kept.marked[this.of];
-    const sign = isMarked ? make("b", { text: words("marked"), style: `background-color: ${GREY}` }) : make("b", { text: "✗" });
-    const [, head, language] = this.kept.failed[this.check] ?? [], isRead = language === LANGUAGE;
-    const said = isMarked ? [this.check, words("{0} of {1} points", ...this.worth)] : [isRead ? head : `${this.check}:`, words("Press Check for the whole verdict.")];
-    return make("div", { class: "rich failed", style: isMarked && `border-left-color: ${GREY}` }, sign, ` ${said.join(" ")}`);
+    const [, head, language, mark = "✗"] = this.kept.said[this.check], isRead = language === LANGUAGE;
+    const isMarked = this.isShared && this.kept.marked[this.of], isGrey = isMarked || mark !== "✗";
+    const sign = make("b", { text: isMarked ? words("marked") : mark, style: isGrey && `background-color: ${GREY}` });
+    const said = isMarked ? [this.check, words("{0} of {1} points", ...this.worth)] : [isRead ? head : this.check];
+    const when = make("small", { text: `· ${isMarked || this.judged !== this.subject ? words("from before") : words("from before: press Check for the whole verdict")}` });
+    return make("div", { class: "rich failed", style: isGrey && `border-left-color: ${GREY}` }, sign, ` ${said.join(" ")} `, when);
+  }
+
+  // Keep the first line of a check's verdict on a text for a later visit. A check that was stopped has none.
+  keepVerdict(text) {
+    if (this.said) this.kept.said[this.check] = [text, this.headline, LANGUAGE, this.said[0]];
+    else delete this.kept.said[this.check];
   }
 
   // Remove what is shown of the cell. The page keeps the room until `settle`, so that it does not jump.
@@ -543,7 +552,7 @@ class Cell {
     const head = words("your code does not run: {}", error);
     this.judged = text;
     this.said = [`✗ ${this.check}: ${head}`, ...raised.traceback].join("\n");
-    if (!isLent(this)) (this.kept.failed[this.check] = [text, `${this.check}: ${head}.`, LANGUAGE]), this.kept.write();
+    if (!isLent(this)) this.keepVerdict(text), this.kept.write();
     this.outputs.append(make("div", { class: "rich failed" }, make("b", { text: "✗" }), ` ${this.check}: ${head}`), ...outputs.querySelectorAll(".output"), ...(page.next ? [] : onward(this)));
   }
 
@@ -668,9 +677,8 @@ async function runPressed(cell) {
         each.judged = text;
         if (!isLent(cell)) {
           delete cell.kept.passed[each.check];
-          delete cell.kept.failed[each.check];
-          if (each.ok) (cell.kept.passed[each.check] = text), (cell.kept.said[each.check] = [text, each.headline, LANGUAGE]);
-          else if (each.exercise && each.raised) cell.kept.failed[each.check] = [text, `${each.raised.evalue}.`, LANGUAGE];
+          if (each.ok) cell.kept.passed[each.check] = text;
+          each.keepVerdict(text);
         }
         if (!python.loaded) break; // it was stopped
       }
@@ -836,7 +844,7 @@ const bar = {
         make("button", { text: words("Upload"), type: "button", click: () => file.click(), title: words("A notebook with your answers") }),
         make("button", { text: words("Delete"), type: "button", click: forget, title: words("Delete your answers in this browser") }),
       ];
-      this.finish = make("a", { href: "#finished", text: 2 * page.here < page.points ? words("All that this page can check is done") : words("Finished"), hidden: true });
+      this.finish = make("a", { href: "#finished", hidden: true });
       const here = page.here < page.points && make("small", { text: words("up to {} in this page", page.here) });
       this.tally.after(" ", here || "", " ", this.finish);
       this.element.append(make("div", { class: "buttons" }, ...buttons, file));
@@ -858,8 +866,9 @@ const bar = {
     else if (this.said.textContent === LOST) this.say("");
   },
 
-  finished(is) {
-    if (this.finish) this.finish.hidden = !is;
+  // Lead to the end of the lab in these words, if it is there.
+  finished(text) {
+    if (this.finish) Object.assign(this.finish, { hidden: !text, textContent: text ?? "" });
   },
 
   busy(is) {
@@ -962,7 +971,7 @@ async function upload(input) {
 function forget() {
   if (!confirm(words("Delete your answers to this lab in this browser? A downloaded notebook stays."))) return;
   if (python.ready && Object.keys(kept.marked).length) python.stop(words("Stopped")); // this Python remembers them
-  Object.assign(kept, { passed: {}, said: {}, failed: {}, marked: {}, replaced: {}, ended: undefined });
+  Object.assign(kept, { passed: {}, said: {}, marked: {}, replaced: {}, ended: undefined });
   if (kept.works) localStorage.removeItem(`${kept.key} time`); // of end.js
   for (const cell of cells) {
     if (cell.kind === "check" && !cell.lacks) cell.clear(), cell.settle();

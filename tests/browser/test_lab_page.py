@@ -209,9 +209,8 @@ def test_a_piece_that_passed_has_its_mark_and_points_on_a_later_visit(lab):
         [STRIDES, "aten.strided.contiguous_strides"],
     )
     lab.reload()
-    assert card(lab, STRIDES).startswith("✓ aten.strided.contiguous_strides 2 of 2 points\n") and tally(lab) == of(
-        2, ALL
-    )
+    assert card(lab, STRIDES).startswith("✓ aten.strided.contiguous_strides 2 of 2 points · from before\n")
+    assert tally(lab) == of(2, ALL)
     assert lab.locator(f'[data-cell="{STRIDES}"] .k').first.inner_text() == "def"
     answer(lab, STRIDES, WRONG)
     assert "Press Check for the verdict on this code." in card(lab, STRIDES) and tally(lab) == of(0, ALL)
@@ -245,7 +244,7 @@ HAVE = """(names) => {
 
 FAILED = """([exercise, text]) => {
     const cell = cells.find(({ id }) => id === exercise);
-    kept.failed[cell.checked.check] = [text, "27 of 93 cases agree.", "en"];
+    kept.said[cell.checked.check] = [text, "27 of 93 cases agree", "en", "✗"];
     cell.change(text);
 }"""
 
@@ -254,9 +253,13 @@ FAILED = """([exercise, text]) => {
 def test_a_check_that_failed_says_so_in_a_line_on_a_later_visit(lab):
     lab.evaluate(FAILED, [STRIDES, WRONG])
     lab.reload()
-    assert card(lab, STRIDES) == "✗ 27 of 93 cases agree. Press Check for the whole verdict."
+    assert card(lab, STRIDES) == "✗ 27 of 93 cases agree · from before: press Check for the whole verdict"
     lab.evaluate("([name, text]) => cells.find(({ id }) => id === name).change(text)", [STRIDES, RIGHT])
-    assert card(lab, STRIDES).startswith("Press Check for the verdict on this code.")
+    lab.reload()
+    assert card(lab, STRIDES).startswith("You have changed the code since this verdict. Press Check for the verdict on")
+    assert "✗ 27 of 93 cases agree" in card(lab, STRIDES)
+    lab.evaluate("name => cells.find(({ id }) => id === name).startAgain()", STRIDES)
+    assert card(lab, STRIDES) == ""
 
 
 @pytest.mark.sweep
@@ -281,7 +284,7 @@ def test_a_milestone_says_with_how_many_pieces_it_passes_and_leads_to_one_that_i
     lab.reload()
     first, *_ = said.inner_text().splitlines()
     assert first.startswith("✓ together.strided_views: passes, with 4 of 7 pieces yours: all")
-    assert first.endswith("cases agree with torch 2 of 2 points")
+    assert first.endswith("cases agree with torch 2 of 2 points · from before")
     lab.evaluate("kept.said = {}; kept.write()")  # as one that passed on a page in another language
     lab.reload()
     assert said.inner_text().startswith("✓ together.strided_views with 4 of 7 pieces yours 2 of 2 points")
