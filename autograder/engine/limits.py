@@ -226,8 +226,8 @@ class _PageLimit(PageAlarm):
         tell_page(limit=0)
 
 
-def tell_page(**message: float) -> None:
-    """Send numbers to the page whose Python this is: the limit of the code that runs now, or which case it is."""
+def tell_page(**message: float | str) -> None:
+    """Tell the page whose Python this is the limit of the code that runs now, or which case it is."""
     if IN_BROWSER:
         from pyodide.code import run_js
 

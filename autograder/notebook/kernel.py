@@ -54,6 +54,7 @@ from ..engine.verdict import (
     SECOND_CHANCE_NOTE,
     TIMED_OUT,
     Verdict,
+    describe,
 )
 from ..language import phrase, speak
 from . import cells
@@ -185,7 +186,7 @@ def _decide_here(name: str, case: dict | None) -> Verdict:
         observed: list[Tree] = []
         for asked in cases:
             if (number := next(numbers)) <= whole > 1:  # and no case that is asked again
-                tell_page(case=number, of=whole)
+                tell_page(case=number, of=whole, said=describe(asked, with_strides=True))
             try:
                 observed += _answer(name, [asked], printed)
             except SystemExit as error:

@@ -972,12 +972,23 @@ function forget() {
   if (!confirm(words("Delete your answers to this lab in this browser? A downloaded notebook stays."))) return;
   if (python.ready && Object.keys(kept.marked).length) python.stop(words("Stopped")); // this Python remembers them
   Object.assign(kept, { passed: {}, said: {}, marked: {}, replaced: {}, ended: undefined });
-  if (kept.works) localStorage.removeItem(`${kept.key} time`); // of end.js
+  const stored = [kept.key, `${kept.key} time`].map((key) => [key, kept.works && localStorage.getItem(key)]); // end.js keeps the time
+  const count = Object.keys(kept.answers).length;
+  if (kept.works) localStorage.removeItem(stored[1][0]);
   for (const cell of cells) {
     if (cell.kind === "check" && !cell.lacks) cell.clear(), cell.settle();
     cell.change(cell.own);
   }
   kept.write();
+  const undo = () => {
+    for (const [key, text] of stored) if (text) localStorage.setItem(key, text);
+    kept.follow();
+    kept.write();
+    bar.say(words("Your answers are back."));
+  };
+  bar.say(count === 1 ? words("1 answer deleted, with its verdict.") : words("{} answers deleted, with their verdicts.", count));
+  if (kept.works) bar.said.append(" ", make("button", { text: words("Undo"), type: "button", click: undo }));
+  addEventListener("rushlight:kept", () => bar.say(""), { once: true }); // what is written after it would be lost
 }
 
 // The page ------------------------------------------------------------------------------------------------------------

@@ -145,7 +145,12 @@ def test_a_lab_is_done_in_its_page_and_downloaded_as_a_notebook(lab, tmp_path):
     assert not [url for url in asked if "/pyodide/" in url or "codemirror" in url]
     lab.once("dialog", lambda dialog: dialog.accept())
     lab.get_by_role("button", name="Delete").click()
+    lab.get_by_text("2 answers deleted, with their verdicts.").wait_for()
     assert "NotImplementedError" in text_of(lab, STRIDES) and tally(lab) == of(0, ALL)
+    lab.locator(".tab-bar").get_by_role("button", name="Undo").click()
+    assert "max(size, 1)" in text_of(lab, STRIDES) and tally(lab) == of(4, ALL)
+    lab.once("dialog", lambda dialog: dialog.accept())
+    lab.get_by_role("button", name="Delete").click()
     lab.locator(".tab-bar input[type=file]").set_input_files(path)
     lab.get_by_text("2 answers read").wait_for()
     assert "max(size, 1)" in text_of(lab, STRIDES)
@@ -412,6 +417,9 @@ def test_a_loop_in_c_code_ends_after_seconds_and_the_next_press_starts_python_ag
         "timed out: no answer within 4 s: an endless loop, perhaps, or more work than this time allows."
         in lab.locator("article").inner_text()
     )
+    assert "It ran case 1 of 73:" in card(lab, OFFSET)
+    lab.reload()
+    assert card(lab, OFFSET).startswith("✗ aten.strided.element_offset: timed out: no answer within 4 s")
     answer(lab, OFFSET, SHORT)
     press(lab, OFFSET)
     assert "cases agree with torch" in card(lab, OFFSET)
