@@ -71,12 +71,20 @@ def test_a_chosen_path_is_in_the_list_of_pages_until_it_is_taken_away(page, fold
     page.locator("button[data-choose$='#distributed']").click()
 
 
+START_ENDS = """Array.from(document.querySelectorAll(".path[data-path]"), (path) => {
+    const place = (element) => element.getBoundingClientRect();
+    return place(path.querySelector(".md-button")).bottom - place(document.getElementById(path.dataset.path)).top;
+})"""
+
+
 def test_on_a_phone_the_labs_of_a_path_are_folded_and_on_a_desk_they_are_not(page, folder, problems):
     page.goto(f"{folder.as_uri()}/paths.html")
     tables, folds = page.locator(".path table:visible"), page.get_by_role("button", name="Labs and readings")
     assert tables.count() == 4 and folds.count() == 0
     page.set_viewport_size({"width": 390, "height": 844})
     assert tables.count() == 0 and folds.first.get_attribute("aria-expanded") == "false"
+    ends = page.evaluate(START_ENDS)
+    assert len(ends) == 4 and max(ends) < 844  # in the first screen of its section
     folds.first.press("Enter")
     assert tables.count() == 1 and folds.first.get_attribute("aria-expanded") == "true"
 

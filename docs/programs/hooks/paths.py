@@ -126,7 +126,7 @@ def table(path: str, config: MkDocsConfig) -> str:
     lines.append(f"| **{words('together')}** | | **{hours(path)}** |")
     count = words("{count} labs, about {time}").format(count=len(lines) - 3, time=hours(path))
     begins = f'<div class="path" data-path="{path}" markdown>\n\n<p class="buttons"></p>'
-    return "\n\n".join([f"**{count}**", where(path), begins, "\n".join(lines), "</div>"])
+    return "\n\n".join([f"**{count}**", begins, where(path), "\n".join(lines), "</div>"])
 
 
 def minutes(number: str, sections: list[paths.Section]) -> float:
