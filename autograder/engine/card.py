@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby, product
 
 from ..language import speak
+from .limits import IN_BROWSER
 from .verdict import DISAGREED, LONG, NOT_ATTEMPTED, UNDECIDED, Verdict, abridged, marked_lines
 
 GREEN, GREY, RED = "#1a7f37", "#656d76", "#c93c37"  # grounds of white text
@@ -54,7 +55,8 @@ def card(verdict: Verdict, worth: float | None = None, tally: str = "") -> str:
     body += "".join(_block(*row) for row in verdict.rows() if row[0] == "note")
     rows |= {"program": verdict.program} if "program" in rows else {}  # folded, so all of it
     rows |= {"in torch": verdict.oracle} if "in torch" in rows else {}
-    folded = "hint", "program", "in torch", "replay"  # a hint as the lab's own hints, which a student may not want yet
+    folded = ["hint", "program", "in torch"]  # a hint as the lab's own hints, which a student may not want yet
+    folded += [] if IN_BROWSER else ["replay"]  # a page has no empty cell for it
     body += "".join(_folded(name, rows[name]) for name in folded if name in rows)
     return f'<div style="border-left:4px solid {line};padding:2px 12px;margin:4px 0">{body}</div>'
 

@@ -780,6 +780,7 @@ async function runFresh(cell) {
   cell.clear();
   const { ename, evalue } = failed.raised ?? {}; // none if it was stopped
   const said = ename ? words("your code does not run: {}", `${ename}: ${evalue}`) : words("Stopped");
+  failed.block.id ||= `cell-${failed.id}`; // only exercises have one
   cell.outputs.append(make("p", { class: "notes" }, make("a", { href: `#${failed.block.id}`, text: failed.heading }), `: ${said}`));
   return false;
 }
