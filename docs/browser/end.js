@@ -68,6 +68,11 @@
     const item = (piece) => make("li", {}, make("code", { text: nameOf(piece) }), ...(piece.counterpart ? [" ", make("small", { text: piece.counterpart })] : []));
     yield make("ul", { class: "pieces" }, ...pieces.map(item));
     yield make("p", {}, make("a", { href: "../../review.html", text: words("Five questions a day") }), ` ${words("keep what you have read.")}`);
+    if (afterOnPath()) {
+      const { page: address, title, said } = farOnPath(), gives = page.paths[new URL(address).hash.slice(1)];
+      yield make("p", {}, make("a", { href: address, text: title }), `: ${said}. ${gives ?? ""}`);
+      return;
+    }
     const called = Object.entries(page.step);
     if (!called.length) return;
     const count = new Set(called.flatMap(([, names]) => names)).size;
@@ -123,8 +128,8 @@
     section?.remove(), (section = null);
     const on = new Date().toLocaleDateString(document.documentElement.lang, { dateStyle: "long" });
     kept.ended = { points: earned(), seconds: time.seconds && +time.seconds, on };
+    kept.write(); // which places the end, and first, so that the path counts this lab
     place();
-    kept.write();
     cell?.outputs.append(make("p", { class: "title" }, make("a", { href: "#finished", text: said() })));
     return true;
   }

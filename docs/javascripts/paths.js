@@ -2,8 +2,10 @@
 // path's pages alone, and a reading says which of its sections are on the path, and how the path goes on after them.
 //
 // It is kept as {title, page, labs}. `labs` has all that the path needs, in its order, as [text, address, name of the page, how much of
-// a lab runs in a browser, "en" if only the page is in English]: labs, and sections of readings, whose addresses have an anchor.
+// a lab runs in a browser, "en" if only the page is in English, the hours of a lab]: labs, and sections of readings, whose addresses have
+// an anchor.
 let afterOnPath; // what the path of the reader has after this page, or null. The path ends on its own page.
+let farOnPath; // how far the reader's path is: {page, title, said}
 {
   const KEY = "rushlight/path";
   const NARROW = matchMedia("(max-width: 76.1875em)"); // where the theme has a drawer
@@ -158,6 +160,14 @@ let afterOnPath; // what the path of the reader has after this page, or null. Th
   const isDone = (entry) => standing(entry).isDone;
   const isLab = ([, address]) => !address.includes("#");
 
+  farOnPath = () => {
+    const { title, page, labs } = stored(), all = labs.filter(isLab), left = all.filter((lab) => !isDone(lab));
+    const hours = left.reduce((sum, [, , , , , time]) => sum + time, 0), count = all.length - left.length;
+    // A path that an earlier version of this page keeps has no hours.
+    const said = hours ? words("{0} of {1} labs finished, about {2} hours left", count, all.length, grouped(hours)) : words("{0} of {1} labs finished", count, all.length);
+    return { page: urlOf(page).href, title, said };
+  };
+
   // What of a path is next, if anything is left, where a link to it leads, and how it is called. A page of which nothing is read opens at
   // its top, unless the path needs one section alone.
   function goingOn({ labs: all }) {
@@ -181,7 +191,7 @@ let afterOnPath; // what the path of the reader has after this page, or null. Th
     const page = `${location.href.split("#")[0].slice(root.length)}#${table.dataset.path}`;
     const links = [...table.querySelectorAll("td:first-child a")], aboutLab = (link) => link.closest("tr").querySelector("[data-hours]").dataset;
     const sections = (lab) => [...lab.closest("tr").querySelectorAll("td:nth-child(2) a")];
-    const labs = links.flatMap((lab) => [...sections(lab), lab].map((link) => [link.textContent, below(link), link.dataset.page, aboutLab(link).runs, link.hreflang]));
+    const labs = links.flatMap((lab) => [...sections(lab), lab].map((link) => [link.textContent, below(link), link.dataset.page, aboutLab(link).runs, link.hreflang, link === lab && +aboutLab(lab).hours]));
     const title = document.getElementById(table.dataset.path).firstChild.textContent.trim();
     const button = Object.assign(make("button", ""), { type: "button" });
     button.dataset.choose = page;

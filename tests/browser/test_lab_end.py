@@ -202,7 +202,10 @@ def test_a_lab_with_an_answer_that_fails_again_is_not_finished_and_a_verdict_cou
 
 @pytest.mark.sweep
 def test_on_a_path_the_next_lab_is_that_of_the_path(lab, below):
-    labs = [["01a Views", LAB], ["02a Keys", "phases/02_dispatcher/02a_keys.html"]]
+    labs = [
+        ["01a Views", LAB, "Lab 01a", "whole", "", 2],
+        ["02a Keys", "phases/02_dispatcher/02a_keys.html", "Lab 02a", "whole", "", 2.5],
+    ]
     path = {"title": "The compiler", "page": "paths.html#compiler", "labs": labs}
     lab.evaluate("path => localStorage.setItem('rushlight/path', JSON.stringify(path))", path)
     assert lab.evaluate("following().link") == below + labs[1][1] and lab.evaluate("following().number") == "02a"
@@ -213,6 +216,10 @@ def test_on_a_path_the_next_lab_is_that_of_the_path(lab, below):
     assert footer.evaluate("link => link.href") == below + path["page"] and "The compiler" in footer.inner_text()
     lab.evaluate("localStorage.setItem('rushlight/path', 'no path')")
     assert lab.evaluate("following().number") == "01b"
+    lab.evaluate("path => localStorage.setItem('rushlight/path', JSON.stringify(path))", path)
+    lab.evaluate(FINISH, [CHECK, []])
+    end = lab.locator("#finished").inner_text()
+    assert "The compiler: 1 of 2 labs finished, about 2.5 hours left. The guards of lab 07b" in end and "GPT" not in end
     lab.evaluate("localStorage.removeItem('rushlight/path')")
 
 

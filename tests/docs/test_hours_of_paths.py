@@ -9,6 +9,7 @@ from markdown.extensions.toc import slugify, unique
 from autograder import paths
 from docs.programs.hooks import divided, notebooks
 from docs.programs.hooks import paths as hook
+from docs.programs.hooks.tab import why_not
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/paths.md").read_text(encoding="utf-8")
@@ -26,6 +27,12 @@ def test_the_labs_that_a_lab_needs_are_before_it_or_named_in_the_text(path):
     text = PAGE.partition(f"{{ #{path} }}")[2].partition("## ")[0]
     for place, lab in enumerate(paths.labs_of(path)):
         assert all(need in numbers[:place] or f"lab {need}" in text for need in paths.needs_of(lab)), lab
+
+
+@pytest.mark.parametrize("path", paths.PATHS)
+def test_each_lab_in_a_browser_says_what_it_gives_those_after_it(path):
+    *labs, _ = paths.labs_of(path)
+    assert [lab.number for lab in labs if not why_not(lab.name)] == [*hook.GIVES[path]]
 
 
 def test_needs_are_those_that_a_lab_names():

@@ -27,6 +27,58 @@ MARK, ALL = re.compile(r"<!-- path: (\w+) -->"), "<!-- paths -->"
 HEADING = re.compile(r"^## (.+) \{ #(\w+) \}$", re.MULTILINE)
 ROW = re.compile(r"^\|.*$", re.MULTILINE)
 ALL_OF_IT, PART, NOTHING = "whole", "part", "nothing"  # of a lab runs in a browser
+GIVES = {  # by path and lab that runs in a browser, what the lab gives those after it: its page says it at its end
+    "compiler": {
+        "01a": words(
+            "The guards of lab 07b compare the sizes and strides of inputs, and the loops of lab 08b find elements by them. "
+            "Before that, lab 07a writes a program down as a graph."
+        ),
+        "07a": words("Lab 07b makes such graphs: Dynamo reads the bytecode of a function, and operators become nodes."),
+        "07b": words(
+            "Lab 07c is about the places where Dynamo cannot go on: the graph ends there, and Python continues."
+        ),
+        "07c": words(
+            "Each graph goes to a compiler. Lab 08a reads what this generates: kernels, buffers, and the bytes that they move."
+        ),
+        "08a": words(
+            "You have read kernels that a compiler generates. In lab 08b you write the loops that become such kernels, and "
+            "test the rule that fuses them."
+        ),
+    },
+    "distributed": {
+        "01a": words(
+            "Ranks send flat buffers of gradients, and find each gradient in them by its sizes and offset. Lab 04a shows which "
+            "results have a gradient."
+        ),
+        "04a": words(
+            "Ranks add up the gradients. Lab 09a builds this sum, an all-reduce, from messages between neighbours."
+        ),
+    },
+    "kernels": {
+        "03a": words(
+            "Your loop has ended when its call returns. A call that starts a kernel on a device returns at once: lab 11c shows "
+            "when each kernel runs."
+        ),
+        "11c": words(
+            "You know when a kernel starts. In lab 14a you write one: it divides the loop of lab 03a among threads."
+        ),
+        "14a": words(
+            "In your kernels each thread works alone. In lab 14b the threads of a warp and of a block work together on a row."
+        ),
+        "14b": words(
+            "Barriers and shared memory return in lab 14c, where a block loads the tiles of a product of matrices."
+        ),
+    },
+    "contributor": {
+        "02a": words(
+            "You can name the kernels that a call runs. In lab 06a you register kernels for an operator of your own, in PyTorch."
+        ),
+        "07d": words(
+            "You know how a captured program becomes graphs of operators, forward and backward. In lab 15a you find the "
+            "function at fault when PyTorch goes wrong on such a way."
+        ),
+    },
+}
 NUMBER = re.compile(r"`[^`]*`|\[[^]]*\]\([^)]*\)|\b(\d\d[a-e]?)\b")  # what is code or a link stays
 
 

@@ -329,13 +329,17 @@ def _about(page: Page, config: MkDocsConfig) -> dict:
 
 
 def _of_end(lab: Notebook, page: Page, config: MkDocsConfig) -> dict:
-    """What the end of a lab says: its title, torch's version, which of its pieces a training step runs, and the next lab."""
+    """What the end of a lab says: its title, torch's version, what it gives the labs after it on each path, which of its pieces a
+    training step runs, and the next lab."""
+    from docs.programs.hooks.paths import GIVES  # which imports this module
+
     labs = [lab for phase in config.extra["phases"] for lab in phase.labs]
     name, following = lab.path.stem, labs[labs.index(lab) + 1 :]
     about = {
         "number": number_of(name),
         "title": plain(lab.title),
         **_about_picture(name),
+        "paths": {path: gives[number_of(name)] for path, gives in GIVES.items() if number_of(name) in gives},
         "step": {stage: own for stage, called in _stages(config).items() if (own := _in_short(called, lab.exercises))},
     }
     if following:
