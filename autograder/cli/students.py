@@ -539,12 +539,16 @@ def _end(passed: dict[Lab, list[str]], way: str | None) -> Iterator[str]:
     usual = next((lab for lab in labs if lab.name == _usual_lab()), labs[0])
     start = labs.index(labs[0] if way else begun[-1] if begun else usual)
     following = next((lab for lab in labs[start:] + labs[:start] if lab not in finished), None)
-    if following is None and len(labs) == 1:
-        return
+    if following is None and len(labs) == 1:  # the lab that was asked for
+        whole = Course().released_labs()
+        following = next(iter(whole[whole.index(labs[0]) + 1 :]), None)
+        if following is None:
+            return
     if following is None:
         yield "\n" + (speak("Every lab of the path is finished.") if way else speak("Every lab is finished."))
     else:
-        todo = [exercise for exercise in following.core if exercise not in _exercises(following, passed[following])]
+        done = _exercises(following, passed.get(following, []))
+        todo = [exercise for exercise in following.core if exercise not in done]
         place = f"{following}, {todo[0]}" if todo and following in begun else following
         yield "\n" + speak("Next: {place}. `rushlight lab {number}` opens it.", place=place, number=following.number)
     if way:
@@ -552,9 +556,10 @@ def _end(passed: dict[Lab, list[str]], way: str | None) -> Iterator[str]:
 
 
 def _end_of(lab: Lab, passed: list[str]) -> Iterator[str]:
-    """A finished lab: its points, and which functions are the student's now, each with its counterpart in PyTorch."""
+    """A finished lab: its points, which functions are the student's now, each with its counterpart in PyTorch, and what to do."""
     from ..engine.card import points_of
     from ..engine.check import function_of, short_name
+    from ..notebook.end import hand_in
 
     earned = sum(worth for check, worth in lab.points.items() if check in passed)
     yield speak("{lab} is finished: {points}.", lab=lab, points=points_of(earned, lab.all_points))
@@ -573,6 +578,7 @@ def _end_of(lab: Lab, passed: list[str]) -> Iterator[str]:
         yield speak("Your code now does the work of these places in PyTorch:")
         longest = max(map(len, sources))
         yield from (f"  {name:{longest}}  {source}" for name, source in sources.items())
+    yield hand_in(lab, "`{}`".format)
 
 
 def _exercises(lab: Lab, passed: list[str]) -> set[str]:

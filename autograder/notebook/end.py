@@ -1,4 +1,5 @@
-"""The end of a lab in a notebook: its points, which functions of the framework are now the student's, and the next lab.
+"""The end of a lab in a notebook: its points, which functions of the framework are now the student's, the way to hand it in, and
+the next lab.
 
 A page of the site has an end of its own (`docs/browser/end.js`).
 """
@@ -8,8 +9,9 @@ from __future__ import annotations
 import html
 import os
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
+from .. import course
 from ..course import READINGS, ROOT
 from ..engine.card import GREEN, PALE_GREEN, chip, points_of
 from ..engine.check import BODY, exercise_of, function_of, is_milestone, kind_of
@@ -76,7 +78,29 @@ def _lines(lab: Lab, passed: Collection[str], left: list[str]) -> list[str]:
         code = _code('from autograder import path, use; use("work/"); path()')
         draws = speak("{code} in any notebook draws the pieces of all your labs in it.", code=code)
         lines.append(f"{said} {draws}")
-    return [*lines, *_next(lab)]
+    return [*lines, hand_in(lab, _code), *_next(lab)]
+
+
+def hand_in(lab: Lab, code: Callable[[str], str]) -> str:
+    """How a student tries the whole lab as grading does, and hands it in. `code` marks a command or a file.
+
+    A lab from nbgrader's exchange is not in work/.
+    """
+    if not lab.work_path.exists():
+        return speak(
+            "To hand in: save the notebook. Validate, above it, runs all of it in a fresh kernel."
+            " Then submit the lab under Nbgrader, Assignment List."
+        )
+    command, file = (
+        code(f"rushlight check {lab.number}"),
+        code(lab.work_path.relative_to(course.WORK.parent).as_posix()),
+    )
+    return speak(
+        "To hand in: save the notebook. {command} in a terminal runs all of it in a fresh kernel, as grading does."
+        " Then hand in the file {file} in the way that your instructor says.",
+        command=command,
+        file=file,
+    )
 
 
 def _item(exercise: str) -> str:

@@ -58,7 +58,7 @@ def test_status_of_one_lab_shows_its_exercises(work, capsys):
     lab.work_path.unlink(), lab.work_path.parent.rmdir()
     work("01a", [*lab.points], 1)
     told = said(capsys, "status", "1a")
-    assert "–  " not in told and "01a_views is finished" in told and "Every lab" not in told
+    assert "–  " not in told and "01a_views is finished" in told and "Next: 01b_reshape. `rushlight lab 01b`" in told
 
 
 def test_status_shows_the_end_of_the_lab_that_was_finished_last(work, capsys):
@@ -68,6 +68,7 @@ def test_status_shows_the_end_of_the_lab_that_was_finished_last(work, capsys):
     earned = sum(lab.points[check] for check in CORE)
     assert f"01a_views is finished: {earned:g} of {lab.all_points:g} points.\nUp to 4 more are for" in told
     assert re.search("  contiguous_strides +c10/util/strides.h\n", told) and "infer_size" not in told
+    assert "`rushlight check 01a`" in told and "/01a_views/01a_views.ipynb` in the way" in told
     assert "Next: 02a_keys." in told
 
 

@@ -30,6 +30,7 @@ def test_the_core_and_then_all_of_a_lab_have_an_end_which_is_shown_once():
     whole = end.end_of(LAB, ALL, [])["text/plain"]
     assert f"{sum(LAB.points.values()):g} of {LAB.all_points:g} points" in whole
     assert "Lab 01a: finished" in whole and "c10/util/strides.h" in whole and "calls 1 of these 8" in whole
+    assert "submit the lab under Nbgrader" in whole  # the lab is not in work/
     assert end.end_of(LAB, ALL[1:], []) == {}
     assert "finished" in end.end_of(LAB, ALL, [])["text/plain"]  # after a piece that failed again
 
@@ -39,8 +40,10 @@ def test_a_prediction_that_was_wrong_at_first_ends_a_lab_too():
 
 
 def test_the_next_lab_is_a_link_where_it_is_begun_and_a_command_where_it_is_not():
+    LAB.work_path.parent.mkdir()
+    LAB.work_path.touch()
     command = "rushlight lab 01b --no-open"
-    assert command in end.end_of(LAB, ALL, [])["text/html"]
+    assert command in (said := end.end_of(LAB, ALL, [])["text/html"]) and "<code>rushlight check 01a</code>" in said
     end._shown.clear()
     with speaking("es"):
         assert "rushlight lab 01b --lang es --no-open" in (said := end.end_of(LAB, ALL, [])["text/html"])
