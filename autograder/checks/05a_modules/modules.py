@@ -15,7 +15,14 @@ from ..shared_05 import LARGE, SMALL, TIED, Tree, drawn_trees, mostly, plain, te
 # Registration --------------------------------------------------------------------------------------------------------
 
 _NAMES = ["a", "a", "a", "b", "b", "c"]
-_STRANGE = ["limit", "rate", "training", "forward", "a.b", ""]
+_STRANGE = [
+    "limit",
+    "rate",
+    "training",
+    "forward",
+    "a.b",
+    "no name",
+]  # the last is "": a text so short would be in the smallest case
 _VALUES = {
     "parameter": trees.parameter, "own parameter": trees.own_parameter, "module": lambda xp, number: trees.empty_module(xp),
     "tensor": lambda xp, number: numbers(xp, [2], number),
@@ -113,6 +120,7 @@ def _assignments_as_code(torch, before, statements):
     lines += ["class Device(nn.Module):", *(text for name, text in _MEMBERS_AS_CODE.items() if name in used)]
     lines += ["    def __init__(self):", "        pass", "", "module = Device()"]
     for number, (verb, name, kind) in enumerate(every):
+        name = "" if name == "no name" else name
         text = (_STATEMENTS_AS_CODE if name.isidentifier() else _STATEMENTS_AS_CODE | _NAMED_BY_TEXT)[verb]
         lines.append(f"{text.format(name=name, value=_VALUES_AS_CODE[kind])}  # results[{number}]")
     return "\n".join(lines)
@@ -136,7 +144,7 @@ def _story(*kinds, before=()):
     hint=_about_assigning,
     show=_assignments_as_code,
     edges=[
-        *[_story(*pair) for pair in itertools.product(_VALUES, _VALUES)],
+        *[_story(kind) for kind in _VALUES], *[_story(*pair) for pair in itertools.product(_VALUES, _VALUES)],
         _story("parameter", "tensor", "none", "tensor", "parameter", "module", "tensor"),
         _story("parameter", "module", "parameter", "buffer", "none", "scratch"),
         _story("scratch", "tensor", "none", "number", "tensor", "buffer", "tensor"),
@@ -178,7 +186,7 @@ def assignments(xp, before, statements):
         value = (_VALUES | _RARE)[kind](xp, number)
         kept.append(value)
         labels.setdefault(id(value), f"{kind} {number}")
-        results.append(attempt(_STATEMENTS[verb], module, name, value))
+        results.append(attempt(_STATEMENTS[verb], module, "" if name == "no name" else name, value))
     return {"results": results} | _registered(module, labels)
 
 
@@ -189,7 +197,7 @@ def _registered(module, labels):
         return [[name, labels.get(id(value), "something else")] for name, value in members.items()]
 
     state = module.__dict__
-    names = {*_NAMES, *_STRANGE, "_rate"} - {"training"}
+    names = {*_NAMES, *_STRANGE, "", "_rate"} - {"training"}
     return {
         "parameters": labelled(state["_parameters"]),
         "modules": labelled(state["_modules"]),
