@@ -782,10 +782,11 @@ def serve(source: Readable, target: BinaryIO, any_case: bool = True, cases: Sour
     def ask(name: str, cases: list[dict]) -> list[Tree]:
         send(target, {"ask": cases})
         reply = receive(source)
-        if "timed out" in reply:
-            error = SubjectTimedOut(reply["timed out"])
-            error.case = cases[reply["at"]]
-            raise error
+        for end, kind in (("timed out", SubjectTimedOut), ("died", SubjectDied)):
+            if end in reply:
+                error = kind(reply[end])
+                error.case = cases[reply["at"]]
+                raise error
         accept(reply["observed"])
         return reply["observed"]
 

@@ -105,8 +105,9 @@ class _Judge:
         while "verdict" not in (message := receive(self.source)):
             try:
                 reply: Tree = {"observed": _answer(name, message["ask"], printed, self.pids)}
-            except SubjectTimedOut as error:
-                reply = {"timed out": str(error), "at": message["ask"].index(error.case)}
+            except (SubjectTimedOut, SubjectDied) as error:
+                end = "timed out" if isinstance(error, SubjectTimedOut) else "died"
+                reply = {end: str(error), "at": message["ask"].index(error.case)}
             send(self.target, reply)
         _keep_output(printed)
         return Verdict(**message["verdict"])
@@ -187,12 +188,7 @@ def _decide_here(name: str, case: dict | None) -> Verdict:
         for asked in cases:
             if (number := next(numbers)) <= whole > 1:  # and no case that is asked again
                 tell_page(case=number, of=whole, said=describe(asked, with_strides=True))
-            try:
-                observed += _answer(name, [asked], printed)
-            except SystemExit as error:
-                died = SubjectDied(phrase(f"it raises {error!r}, which ends Python: return a value instead"))
-                died.case = asked
-                raise died from None
+            observed += _answer(name, [asked], printed)
         return receive(io.BytesIO(encode(observed)))  # plain data, as from another process
 
     verdict = judge.verdict(name, ask) if case is None else judge.replay(name, case, ask)
@@ -249,7 +245,9 @@ def check(name: str, case: dict | None = None) -> None:
 
 def _verdict_on(name: str, case: dict | None) -> Verdict:
     """The verdict on the student's piece, after its second chance. As long as it takes, a notebook says that it runs."""
-    with _saying_that_it_runs(name):
+    from .last_check import noted  # as `limits` above
+
+    with _saying_that_it_runs(name), noted(name):
         verdict = _decide(name, case)
         if verdict.outcome == TIMED_OUT:
             verdict.frames = clean_frames({"frames": _stopped_in})
@@ -557,7 +555,8 @@ def _ask_helper(name: str, case: dict | None) -> Verdict:
 
 
 def _answer(name: str, cases: list[dict], printed: dict[str, str], besides: Collection[int] = ()) -> list[Tree]:
-    """The observation of each case. Raises SubjectTimedOut, with the case, if one takes longer than the limit."""
+    """The observation of each case. Raises SubjectTimedOut or SubjectDied, with the case, if one takes longer than the limit, or
+    would end Python."""
     from ..engine import limits  # not in the sandbox, where no check runs here
 
     if _is_asking:
@@ -572,6 +571,10 @@ def _answer(name: str, cases: list[dict], printed: dict[str, str], besides: Coll
             if error.__cause__:
                 _stopped_in[:] = with_lines(student_frames(error.__cause__))
             raise
+        except SystemExit as error:
+            died = SubjectDied(phrase(f"it raises {error!r}, which ends Python: return a value instead"))
+            died.case = case
+            raise died from None
     return observed
 
 
@@ -700,10 +703,13 @@ def _begin() -> None:
     from IPython import get_ipython
 
     from ..engine.practice import about_judge, has_torch  # as `limits` above
+    from .last_check import why_ended
 
     if shell := get_ipython():
         cells.install(shell)
         atexit.register(_forget_hooks)
+        if line := why_ended():
+            print(line)
         if not has_torch():
             from .without_torch import install
 

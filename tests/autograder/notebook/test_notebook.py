@@ -14,6 +14,7 @@ from sweep import sweep
 from autograder.course import ROOT
 from autograder.model import Lab, exercise_name, lab_names
 from autograder.notebook import kernel as kernel_side
+from autograder.notebook import last_check
 from autograder.notebook.cells import exercises_in
 
 START = "import rushlight as rl\nfrom autograder import check, exercise"
@@ -130,6 +131,23 @@ def test_what_a_piece_prints_and_raises_is_shown_without_what_no_page_can_show(o
     assert printed.text == "? said\n"
     for kind in ("text/plain", "text/html"):
         assert "? raised" in shown.data[kind] and "\x1b" not in shown.data[kind]
+
+
+def test_a_piece_that_would_end_python_gets_a_verdict(outputs):
+    ending = WRONG.replace("    strides, step = [], 1", "    raise SystemExit(3)")
+    shown = outputs(ending + '\ncheck("aten.strided.contiguous_strides")')[0][0].data["text/plain"]
+    assert "your code ended Python" in shown and "it raises SystemExit(3)" in shown
+
+
+def test_a_kernel_says_in_which_check_the_one_before_it_ended(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("JPY_SESSION_NAME", "/work/01a_views.ipynb")
+    with last_check.noted("aten.strided.expand"):
+        assert "ended while aten.strided.expand ran" in last_check.why_ended()
+        assert last_check.why_ended() == ""
+    with last_check.noted("aten.strided.expand"):
+        pass
+    assert last_check.why_ended() == ""
 
 
 def test_what_a_piece_prints_is_shown_for_the_case_that_is_shown(outputs):
