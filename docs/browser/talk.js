@@ -210,12 +210,14 @@
     ].filter(Boolean);
   }
 
-  // Whether the model wrote the right form, where the page knows it. A temperature draws other forms too.
+  // Whether the model wrote the right form, where the page knows it, and what it wrote before. A temperature draws other forms too.
   function judged([form, sure]) {
     if (!form) return words("The page does not know the right form.");
-    const wrote = written(state.steps.map(({ token }) => token)).split(/[^\p{L}]+/u).includes(form);
-    if (!sure) return wrote ? words("“{}” is right, if this verb is regular.", form) : words("If this verb is regular, the right form is “{}”.", form);
-    if (wrote) return words("“{}” is the right form.", form);
+    const wrote = written(state.steps.map(({ token }) => token)).match(/\p{L}+/gu) ?? [];
+    const at = wrote.indexOf(form);
+    const added = at > 0 ? ` ${words("Before it, the model wrote “{}” of its own, which changes the sense.", wrote.slice(0, at).join(" "))}` : "";
+    if (at >= 0) return (sure ? words("“{}” is the right form.", form) : words("“{}” is right, if this verb is regular.", form)) + added;
+    if (!sure) return words("If this verb is regular, the right form is “{}”.", form);
     if (!state.temperature) return words("The model is wrong: the right form is “{}”.", form);
     return words("The right form is “{0}”. At temperature {1}, each token is drawn, also an improbable one.", form, fixed(state.temperature, 1));
   }
@@ -228,7 +230,8 @@
     const speed = length ? ` ${words("{} ms a token.", Math.round(seconds * 1000))}` : "";
     const how = { end: words("The model ended the text."), full: words("The model has no further position.") }[last()?.ended];
     const unknown = state.begun.unknown.length ? ` ${words("The model reads {} as bytes, so what follows is arbitrary.", state.begun.unknown.join(" "))}` : "";
-    say(`${last()?.ended && known ? judged(right) : ""} ${(how ?? (length === 1 ? words("1 token.") : words("{} tokens.", length))) + speed + unknown} ${read}`.trim());
+    const done = how ?? (length === 1 ? words("1 token.") : words("{} tokens.", length));
+    say(`${last()?.ended && known ? judged(right) : ""} ${read}${unknown} ${done}${speed}`.trim());
   }
 
   function stop() {
