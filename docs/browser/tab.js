@@ -17,6 +17,7 @@ const LOST = words("This browser cannot keep your answers: download them before 
 const TAKE_OUT = 'from autograder.engine import check, exercise\nexercise.unplug(check.function_of("{}"))'; // the cells of a reading run without pieces
 const MARKED = 'import json\nfrom autograder.notebook.first_answers import marked\nprint(json.dumps(marked("{}")))';
 const REMEMBER = "import json\nfrom autograder.notebook.first_answers import remember\nremember(json.loads({}))";
+const ENOUGH = 40; // words of a written answer
 const GREY = "#656d76"; // that of a card which does not judge
 const UNREACHED = words("The site cannot be reached: try again when this computer is connected. Your answers stay.");
 
@@ -30,6 +31,9 @@ const make = (tag, { text, ...given } = {}, ...inside) => {
   element.append(...inside);
   return element;
 };
+
+// As the card of a verdict says it.
+const inPoints = (points, of) => (of === 1 ? words("{} of 1 point", points) : words("{0} of {1} points", points, of));
 
 // A text of Python in the colours that the page gives to code: the classes are those of Pygments.
 const COLOURED = new RegExp(
@@ -314,6 +318,16 @@ class Cell {
     this.editor.value = this.text === this.own ? "" : this.text;
     this.editor.replace = (text) => (this.editor.value = text === this.own ? "" : text);
     empty.replaceWith(this.editor);
+    this.model = document.querySelector(`[data-model="${this.id}"]`);
+    this.ahead = make("p", { class: "notes", text: words("After {} words of your own you can compare them with a model answer.", ENOUGH) });
+    if (this.model) this.block.after(this.ahead);
+  }
+
+  // A model answer is for a reader who has written an answer.
+  showModel() {
+    if (!this.model) return;
+    this.model.hidden = this.text === this.own || this.text.trim().split(/\s+/).length < ENOUGH;
+    this.ahead.hidden = !this.model.hidden;
   }
 
   // The buttons below the block, and its outputs below them: those that the page came with, at first.
@@ -436,8 +450,8 @@ class Cell {
   // Show the points of all checks that share this verdict. Predictions that are marked are not to be mended.
   tellWorth(shown) {
     const card = this.outputs.querySelector(".rich > div"), [sign, ...others] = card?.querySelectorAll("b") ?? [];
-    const chip = others.find(({ textContent }) => textContent === words("{0} of {1} points", shown, this.points));
-    if (chip) chip.textContent = words("{0} of {1} points", ...this.worth);
+    const chip = others.find(({ textContent }) => textContent === inPoints(shown, this.points));
+    if (chip) chip.textContent = inPoints(...this.worth);
     if (this.ok || !sign || !this.kept.marked[this.of]) return;
     this.said = this.said.replace(sign.textContent, words("marked"));
     sign.textContent = words("marked");
@@ -482,7 +496,7 @@ class Cell {
 
   // What a later visit shows of a check that has passed.
   passed() {
-    const points = this.points ? [make("b", { text: words("{0} of {1} points", ...this.worth) })] : [];
+    const points = this.points ? [make("b", { text: inPoints(...this.worth) })] : [];
     const [text, head, language] = this.kept.said[this.check] ?? [];
     const isRead = text === this.kept.passed[this.check] && language === LANGUAGE;
     const [own, whole] = this.exercise || isRead ? [] : counted(this.kept.passed[this.check]); // which the line says
@@ -496,7 +510,7 @@ class Cell {
     const [, head, language, mark = "✗"] = this.kept.said[this.check], isRead = language === LANGUAGE;
     const isMarked = this.isShared && this.kept.marked[this.of], isGrey = isMarked || mark !== "✗";
     const sign = make("b", { text: isMarked ? words("marked") : mark, style: isGrey && `background-color: ${GREY}` });
-    const said = isMarked ? [this.check, words("{0} of {1} points", ...this.worth)] : [isRead ? head : this.check];
+    const said = isMarked ? [this.check, inPoints(...this.worth)] : [isRead ? head : this.check];
     const when = make("small", { text: `· ${isMarked || this.judged !== this.subject ? words("from before") : words("from before: press Check for the whole verdict")}` });
     return make("div", { class: "rich failed", style: isGrey && `border-left-color: ${GREY}` }, sign, ` ${said.join(" ")} `, when);
   }
@@ -860,7 +874,7 @@ const bar = {
 
   show() {
     if (!running) for (const cell of cells) if (cell.kind === "check") cell.compare();
-    for (const cell of cells) cell.tellTotal();
+    for (const cell of cells) cell.tellTotal(), cell.showModel();
     this.element.hidden = !page.notebook && !this.said.textContent && this.end.hidden;
     if (page.notebook) this.tally.textContent = words("{0} of {1} points", earned(), page.points);
     if (!kept.works) this.say(LOST);
@@ -887,7 +901,7 @@ const bar = {
 
   // Say a verdict in short to who hears the page.
   announce(cell) {
-    this.heard.textContent = [cell.headline, cell.points ? words("{0} of {1} points", ...cell.worth) : ""].filter(Boolean).join(", ");
+    this.heard.textContent = [cell.headline, cell.points ? inPoints(...cell.worth) : ""].filter(Boolean).join(", ");
   },
 
   // What is loading. The bar beside it says how much of all is there.

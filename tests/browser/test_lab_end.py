@@ -39,7 +39,7 @@ def test_the_last_check_of_a_lab_brings_its_end_and_a_picture_which_are_there_ag
     )
     assert not lab.locator("#finished").count() and not finished.count() and not checked.count()
     lab.evaluate(FINISH, [CHECK, ["together.strided_views"]])  # the milestone is open
-    lab.locator(f'[data-cell="check-{STRIDES}"] + .outputs').get_by_role("link", name="Milestone").wait_for()
+    lab.locator(f'[data-cell="check-{STRIDES}"] + .outputs').get_by_role("link", name="All together").wait_for()
     assert not lab.locator("#finished").count()
     lab.evaluate(FINISH, [CHECK, []])
     lab.evaluate("remember(cells.at(-1))")
@@ -63,7 +63,11 @@ def test_the_last_check_of_a_lab_brings_its_end_and_a_picture_which_are_there_ag
     assert "worth 3 more: 10 · Break it" in said
     left = "Not written yet: In your own words"
     assert left in said and checked.is_visible() and not finished.is_visible()
+    model = lab.get_by_text("A model answer, and the points that it has")
+    lab.locator("textarea").fill("A row keeps all of it. " * 7)
+    assert model.is_visible() and not lab.get_by_text("After 40 words of your own").is_visible()
     lab.locator("textarea").fill("A row keeps all of it.")
+    assert not model.is_visible() and lab.get_by_text("After 40 words of your own").is_visible()
     assert left not in end.inner_text() and finished.is_visible() and ": finished" in end.inner_text()
     lab.locator("textarea").fill("")
     assert left in end.inner_text()
@@ -119,6 +123,7 @@ def test_one_press_runs_all_checks_of_a_prediction_and_a_marked_one_ends_the_lab
     assert found["ran"] == [*found["checks"], "marked"]
     missing, there = found["points"]
     assert found["worth"] == [there, there + missing]
+    assert lab.evaluate("[inPoints(0, 1), inPoints(1, 2)]") == ["0 of 1 point", "1 of 2 points"]  # as a card's chip
     points = lab.evaluate("earned()")
     end = lab.locator("#finished").inner_text()
     assert f"{points:g} of {points + missing:g} points: a first prediction that was wrong" in end

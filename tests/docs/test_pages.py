@@ -17,7 +17,7 @@ from sweep import in_one_test
 from autograder import translation
 from autograder.engine.check import is_on_torch
 from autograder.model import Lab, lab_names
-from docs.programs.hooks import languages, notebooks
+from docs.programs.hooks import languages, models, notebooks
 
 ROOT = Path(__file__).parents[2]
 
@@ -625,3 +625,10 @@ def test_rows_of_a_table_of_texts_are_stacked_on_a_phone_and_those_of_numbers_ar
     names = "<code>torch._C._dispatch_dump_table</code> shows them for one operator"
     assert labels(["the wrong kernel", "the keys of the call", names, "02"]) == (["look at", "in torch", "in"], True)
     assert labels(["1 234 567", "7 654 321", "0.123456789012345678901234567890", "2"]) == ([], False)
+
+
+def test_a_site_without_the_sources_of_labs_has_no_model_answers(monkeypatch, tmp_path):
+    place = '<div data-cell="question-a-row-that-keeps-a-matrix" markdown="1">\n\n!!! question "Title"\n\n</div>'
+    assert "2,457,000" in models.with_models(place, "01a_views")
+    monkeypatch.setattr(models, "SOURCES", tmp_path)
+    assert models.with_models(place, "01a_views") == place

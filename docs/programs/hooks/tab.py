@@ -43,6 +43,7 @@ from autograder.notebook import pieces
 from autograder.notebook.end import counterpart_of
 from docs.programs.browser import packing, parts
 from docs.programs.hooks.languages import LANGUAGE, plain, say, words
+from docs.programs.hooks.models import with_models
 from docs.programs.hooks.pages import ICON, ICON_PATH
 from rushlight.course.grammar import BE, PRONOUNS, TIMES
 from rushlight.course.short_names import long_form
@@ -278,6 +279,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     if "notebook" in about:
         here = HERE.format(_megabytes(config), _answers(about["lab"]))
         markdown = for_page(markdown).replace(BAR, f"{here} {_gives(about['lab'])}\n{{: .of-screen }}\n\n{BAR}")
+        markdown = with_models(markdown, about["lab"])
     scripts = (
         ["share", "tab", "picture", "end"] if "notebook" in about else ["share", "tab"] if "labs" in about else ["tab"]
     )
