@@ -53,7 +53,7 @@
     const headings = [...document.querySelectorAll("article h2[id]")];
     const above = ({ block }) => headings.findLast((each) => each.compareDocumentPosition(block) & Node.DOCUMENT_POSITION_FOLLOWING);
     const found = [...new Set(given.map(above))].filter(Boolean);
-    return found.flatMap(({ id, firstChild }) => [" · ", make("a", { href: `#${id}`, text: firstChild.textContent })]).slice(1);
+    return found.flatMap(({ id, firstChild }) => ["; ", make("a", { href: `#${id}`, text: firstChild.textContent })]).slice(1);
   }
 
   function* lines({ points, seconds, on }) {
@@ -107,8 +107,8 @@
   function place() {
     if (kept.finished && !section) {
       show(kept.finished);
-      const { outputs, buttons, block } = cells.at(-1);
-      [outputs, buttons, block].find((each) => each?.isConnected).after(section);
+      const { outputs, buttons, model, block } = cells.at(-1);
+      [outputs, buttons, model, block].find((each) => each?.isConnected).after(section);
     }
     if (!kept.finished) section?.remove(), (section = null);
     if (section) tellLeft();
