@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sysconfig
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 _GRADER = Path(__file__).resolve().parent
 _IS_WHEEL = (_GRADER / "shipped").exists()
@@ -44,6 +46,23 @@ def replacing(path: Path) -> Iterator[Path]:
         part.unlink(missing_ok=True)
         raise
     part.replace(path)
+
+
+def locked(file: IO[bytes]) -> bool:
+    """Lock a file against other processes until it is closed, or this process ends. False if one of them has locked it."""
+    try:
+        if os.name == "nt":
+            import msvcrt
+
+            file.seek(1 << 30)  # a place that nobody reads
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined, unused-ignore]
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        return error.errno not in (errno.EAGAIN, errno.EACCES, errno.EDEADLK)  # or the disk has no locks
+    return True
 
 
 def set_environment(of_student: bool = False) -> None:

@@ -13,8 +13,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import redirect_stdout, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout, suppress
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from types import CodeType
 from typing import TYPE_CHECKING
@@ -23,8 +24,8 @@ import click
 from rich.table import Column, Table
 from rich.text import Text
 
-from ..course import COURSE, FOR_ASSISTANTS, READINGS, ROOT, cache_folder, replacing, set_environment
-from ..language import ENGLISH, language_of, speak, speaking
+from ..course import COURSE, FOR_ASSISTANTS, READINGS, ROOT, cache_folder, locked, replacing, set_environment
+from ..language import ENGLISH, language_of, phrase, speak, speaking
 from ..model import Course, Lab, Submission, Unreadable, check_name, lab_names, read_notebook
 from ..paths import core_checks, core_minutes, labs_of, sections_of
 from ..text import printable
@@ -100,14 +101,18 @@ def lab(lab: str | None, more: tuple[str, ...], no_open: bool, way: str | None, 
         out.print(said, markup=False)
         return 0
     page = f"lab/tree/{copy.relative_to(ROOT).as_posix()}"
-    if server := _running():
-        address = _address(server, page)
-        out.print(f"{said}; {speak('JupyterLab runs already, at {address}', address=address)}", markup=False)
-        if more:
-            options = " ".join(more)
-            out.print(speak("{options}: no effect on a JupyterLab that runs already", options=options), markup=False)
-        return 0
-    code = _open(page, said, more)
+    turn = _turn()
+    with turn:
+        if server := _running():
+            address = _address(server, page)
+            out.print(f"{said}; {speak('JupyterLab runs already, at {address}', address=address)}", markup=False)
+            if more:
+                options = " ".join(more)
+                out.print(
+                    speak("{options}: no effect on a JupyterLab that runs already", options=options), markup=False
+                )
+            return 0
+        code = _open(page, said, more, turn)
     if (
         code and hasattr(os, "geteuid") and os.geteuid() == 0 and "--allow-root" not in more
     ):  # below JupyterLab's own line
@@ -142,8 +147,21 @@ def _name_kernel(path: Path) -> None:
     path.write_bytes((json.dumps(nb, ensure_ascii=False, indent=1, sort_keys=True) + "\n").encode())
 
 
-def _open(page: str, said: str, more: tuple[str, ...]) -> int:
+def _turn() -> AbstractContextManager:
+    """The turn to start JupyterLab on this folder, until it ends. Of two commands that start it at once one waits for the other."""
+    folder = cache_folder() / "starting"
+    with suppress(OSError):  # such as a full disk
+        folder.mkdir(parents=True, exist_ok=True)
+        file = (folder / sha256(str(ROOT).encode()).hexdigest()[:16]).open("wb")
+        while not locked(file):
+            time.sleep(0.1)
+        return file
+    return nullcontext()
+
+
+def _open(page: str, said: str, more: tuple[str, ...], turn: AbstractContextManager) -> int:
     """Run JupyterLab with the page of a notebook until it is stopped. All that it prints, unless something fails, is its address.
+    The `turn` to start it ends when it answers.
 
     A level of its log that is among the options holds for its server and for its extension LabApp.
     """
@@ -154,9 +172,9 @@ def _open(page: str, said: str, more: tuple[str, ...]) -> int:
     set_environment(of_student=True)
     # JupyterLab prints a token that it makes itself, with a page of text
     os.environ.setdefault("JUPYTER_TOKEN", secrets.token_hex(24))
-    with _start([sys.executable, "-m", "jupyterlab", *quiet, *start, *more]) as jupyterlab:
+    with _start([sys.executable, "-m", "jupyterlab", *quiet, *start, *more]) as jupyterlab, _ending(jupyterlab):
         try:
-            with out.status(speak("starting JupyterLab")):
+            with turn, out.status(speak("starting JupyterLab")):
                 address = _address_of_new(jupyterlab, page)
         except KeyboardInterrupt:
             jupyterlab.terminate()
@@ -165,8 +183,11 @@ def _open(page: str, said: str, more: tuple[str, ...]) -> int:
             more_said = speak("JupyterLab shows it at {address} (stop it with Ctrl-C)", address=address)
             out.print(f"{said}; {more_said}", markup=False)
         while True:
-            with suppress(KeyboardInterrupt):  # JupyterLab receives it too, and asks whether to stop
+            try:
                 return jupyterlab.wait()
+            except KeyboardInterrupt:  # in a terminal JupyterLab receives it too, and asks whether to stop
+                if not sys.stdin.isatty():
+                    jupyterlab.terminate()
 
 
 def _start(command: list[str]) -> subprocess.Popen:
@@ -178,6 +199,16 @@ def _start(command: list[str]) -> subprocess.Popen:
         return subprocess.Popen(command, cwd=ROOT)
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def _ending(process: subprocess.Popen) -> Iterator[None]:
+    """Within: SIGTERM ends another process, and not this one, which waits for it."""
+    before = signal.signal(signal.SIGTERM, lambda *_: process.terminate())
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _address_of_new(jupyterlab: subprocess.Popen, page: str) -> str:
@@ -649,7 +680,6 @@ def _passed(lab: Lab, path: Path, isolated: bool, progress: Advance) -> list[str
 
 def _key(lab: Lab, path: Path, isolated: bool) -> str:
     """A digest of all on which the verdicts on a notebook depend: of the content of files, not of their times."""
-    from hashlib import sha256
     from importlib import metadata, util
 
     whole = sha256(repr((isolated, sys.version, lab.required)).encode())
@@ -684,7 +714,12 @@ def _run(lab: Lab, path: Path, isolated: bool, progress: Advance) -> dict[str, V
         notebook = copy.restored()
     except Unreadable as error:
         reason = str(error).removeprefix("not a notebook").removeprefix(" of this lab").removeprefix(": ")
-        raise LookupError(f"{short(path)} is not a notebook of {lab}: {reason}") from None
+        said, number = phrase(f"{short(path)} is not a notebook of {lab}: {reason}"), lab.number
+        if path == lab.work_path:
+            said = phrase(
+                f"{said}. Rename the file, which keeps your work, and `rushlight lab {number}` copies the lab again"
+            )
+        raise LookupError(said) from None
     for line in differences(copy.content, copy.released):
         out.print(printable(f"{short(path)}: {line}"), markup=False, style="yellow")
     checks = list(filter(None, map(check_name, notebook.cells)))

@@ -39,6 +39,7 @@ from urllib.parse import parse_qs, urlsplit
 import psutil
 from jupyter_core.paths import jupyter_runtime_dir, secure_write
 
+from ..course import locked
 from ..language import language, phrase, speak, speaking
 from ..model import Unreadable, digest
 from ..text import printable
@@ -139,7 +140,10 @@ def begin_or_resume(path: Path, paper: Paper) -> Answers:
     """
     file = path.open("a+b", buffering=0)
     try:
-        _lock(file)
+        if not locked(file):
+            raise Unreadable(
+                phrase("this exam is open in another window of this machine: go on there, or stop it with Ctrl-C")
+            )
         file.seek(0)
         data = file.read()
         records, half = _chain(data, paper)
@@ -254,26 +258,6 @@ def _letters(link: str) -> str:
     """Made slowly, so that nobody finds another file with the same letters."""
     letters = base64.b32encode(hashlib.scrypt(link.encode(), salt=b"receipt", n=2**14, r=8, p=1, dklen=5)).decode()
     return f"{letters[:4]}-{letters[4:8]}"
-
-
-def _lock(file: IO[bytes]) -> None:
-    """Keep other processes from appending until the file is closed. Raises Unreadable if one has it open."""
-    try:
-        if os.name == "nt":
-            import msvcrt
-
-            file.seek(LARGEST_FILE)  # a place that nobody reads
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined, unused-ignore]
-        else:
-            import fcntl
-
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        if error.errno not in (errno.EAGAIN, errno.EACCES, errno.EDEADLK):
-            return  # the disk has no locks
-        raise Unreadable(
-            phrase("this exam is open in another window of this machine: go on there, or stop it with Ctrl-C")
-        ) from None
 
 
 # Time, and what was strange ------------------------------------------------------------------------------------------

@@ -6,10 +6,14 @@ import multiprocessing
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
+import threading
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from importlib import metadata
 from types import SimpleNamespace
 
@@ -177,7 +181,7 @@ def test_a_lab_that_a_full_disk_cuts_off_is_copied_again(tmp_path, monkeypatch):
 def test_options_of_jupyterlab_need_no_lab_before_them(monkeypatch, root):
     monkeypatch.setattr(course, "WORK", root / "labs")
     monkeypatch.setattr(students, "_running", lambda: None)
-    monkeypatch.setattr(students, "_open", lambda page, said, more: (page.split("/")[-2], more))
+    monkeypatch.setattr(students, "_open", lambda page, said, more, turn: (page.split("/")[-2], more))
     parsed = [
         cli.app.main(["lab", *arguments], standalone_mode=False)
         for arguments in (["--", "--port", "1"], ["02a", "--", "--debug"], ["01b"])
@@ -187,7 +191,7 @@ def test_options_of_jupyterlab_need_no_lab_before_them(monkeypatch, root):
 
 def test_a_copy_in_another_language_is_opened_as_it_is_and_the_way_to_a_new_one_is_said(monkeypatch, root):
     monkeypatch.setattr(course, "WORK", root / "labs")  # in English
-    monkeypatch.setattr(students, "_open", lambda copy, said, more: said)
+    monkeypatch.setattr(students, "_open", lambda copy, said, *_: said)
     before = (root / "labs/01a_views/01a_views.ipynb").read_bytes()
     said = cli.app.main(["lab", "01a", "--lang", "es"], standalone_mode=False)
     assert "está en otro idioma" in said and "cambia antes el nombre de labs/01a_views" in said
@@ -202,7 +206,7 @@ def test_a_copy_in_another_language_is_opened_as_it_is_and_the_way_to_a_new_one_
 def test_a_level_of_jupyterlabs_log_is_given_to_it_once(monkeypatch, root, more, quiet):
     started = []
     monkeypatch.setattr(students, "_start", lambda command: started.append(command) or subprocess.Popen(["true"]))
-    assert students._open("lab/tree/x.ipynb", "", more) == 0
+    assert students._open("lab/tree/x.ipynb", "", more, nullcontext()) == 0
     levels = [option for option in started[0] if "level" in option or option == "--debug"]
     assert levels == (["--log-level=ERROR", "--LabApp.log_level=ERROR"] if quiet else [*more])
 
@@ -215,8 +219,28 @@ def test_an_interrupt_while_jupyterlab_starts_ends_it(monkeypatch, root):
     monkeypatch.setattr(students, "_start", lambda command: started)
     monkeypatch.setattr(students, "_address_of_new", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        students._open("lab/tree/x.ipynb", "", ())
+        students._open("lab/tree/x.ipynb", "", (), nullcontext())
     assert started.poll() is not None
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_without_a_terminal_ends_jupyterlab(monkeypatch, root, number):
+    started = subprocess.Popen(["sleep", "600"])
+    monkeypatch.setattr(students, "_start", lambda command: started)
+    monkeypatch.setattr(students, "_address_of_new", lambda *_: "")
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
+    threading.Timer(0.2, os.kill, (os.getpid(), number)).start()
+    assert students._open("lab/tree/x.ipynb", "", (), nullcontext()) == -signal.SIGTERM
+
+
+def test_of_two_commands_that_start_jupyterlab_at_once_one_waits(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with ThreadPoolExecutor(1) as other:
+        with students._turn():
+            second = other.submit(students._turn)
+            with pytest.raises(TimeoutError):
+                second.result(0.3)
+        second.result().close()
 
 
 def test_a_lab_opens_in_the_jupyterlab_that_runs_in_this_folder_already(monkeypatch, root, tmp_path, capsys):
@@ -432,4 +456,13 @@ def test_checking_a_file_that_is_no_notebook_is_one_line(tmp_path, text):
     )
     with pytest.raises(LookupError, match="is not a notebook of 01a_views: ") as error:
         app.main(["check", "01a", "--notebook", str(path), "--no-sandbox"], standalone_mode=False)
-    assert "\n" not in str(error.value)
+    assert "\n" not in str(error.value) and "copies the lab again" not in str(error.value)
+
+
+def test_a_copy_that_is_no_notebook_has_a_way_out(monkeypatch, tmp_path):
+    monkeypatch.setattr(course, "WORK", tmp_path)
+    path = Course().find_lab("01a").work_path
+    path.parent.mkdir()
+    path.write_text("{")
+    with pytest.raises(LookupError, match="keeps your work, and `rushlight lab 01a` copies the lab again"):
+        app.main(["check", "01a", "--no-sandbox"], standalone_mode=False)
