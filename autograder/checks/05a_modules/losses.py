@@ -142,6 +142,8 @@ def _about_dropout(case, mine, theirs):
     wrong = first_apart(mine, theirs)
     if case["p"] == 1 and case["train"] and wrong in (None, "factors", "kept"):
         return "if p is 1 no element is kept, and a division by 1 - p is not possible"
+    if math.isinf(case["scale"]) and wrong == "factors":
+        return "an infinite element that is dropped is multiplied by 0, which gives NaN"
     return {
         "kept": "an element is kept with probability 1 - p",
         "elements unlike the mask": (
@@ -184,17 +186,20 @@ def dropped(xp, p, train, sizes, kind, turned, seed, scale):
     x = x.requires_grad_() if x.dtype.is_floating_point else x
     result, drawn_next = xp.dropout(x, p, train), xp.rand(2)
     before, after = (tensor.detach().double().flatten() for tensor in (x, result))
-    ratios = (after / (before + (before == 0))).tolist()
-    kept = sum(ratio != 0 for ratio in ratios) / max(len(ratios), 1)
+    given = 1 if math.isinf(scale) else before + (before == 0)  # a quotient of infinities is NaN, whatever the factor
+    ratios = [ratio if ratio == ratio else math.nan for ratio in (after / given).tolist()]  # one NaN, which is itself
+    kept = sum(map(_is_kept, ratios)) / max(len(ratios), 1)
     expected, longest = (
         1.0 if not train else 1 - p,
         max((len([*same]) for _, same in itertools.groupby(ratios)), default=0),
     )
     may_be_chance = longest < _too_long(p) or len(set(ratios)) == 1
+    digits = 3 if kind == "float16" else 6
     shown = {
         "itself": result is x,
         "like": [str(result.dtype).partition(".")[2], list(result.shape), list(result.stride()), result.requires_grad],
-        "factors": sorted({round(ratio, 3 if kind == "float16" else 6) for ratio in ratios}),
+        "factors": sorted({round(ratio, digits) for ratio in ratios if ratio == ratio})
+        + [math.nan] * (math.nan in ratios),
         "in a row": "few equal elements" if may_be_chance else f"{longest} equal elements",
         "kept": round(expected if abs(kept - expected) < 0.08 or not ratios else kept, 3),
         "elements unlike the mask": _unlike_drawn(xp, x, p, seed, ratios),
@@ -202,7 +207,7 @@ def dropped(xp, p, train, sizes, kind, turned, seed, scale):
         "input": plain(x),
         "drawn next": drawn_next if kind == "float32" else None,
     }
-    if kind in ("float32", "float64") and result is not x:
+    if kind in ("float32", "float64") and result is not x and not math.isinf(scale):
         result.sum().backward()
         unlike = ~((x.grad * x.detach() - result.detach()).abs() < 1e-5)
         shown["gradients unlike the mask"] = int(unlike.sum())
@@ -213,7 +218,11 @@ def _unlike_drawn(xp, x, p, seed, ratios):
     """How many elements are 0 and kept by `bernoulli_` after this seed, or the reverse. 0 if all elements have one factor."""
     xp.manual_seed(seed)
     mask = xp.empty_like(x.detach()).bernoulli_(1 - p).flatten().tolist() if 0 < p < 1 else []
-    return sum((ratio != 0) != kept for ratio, kept in zip(ratios, mask)) if len(set(ratios)) > 1 else 0
+    return sum(_is_kept(ratio) != kept for ratio, kept in zip(ratios, mask)) if len(set(ratios)) > 1 else 0
+
+
+def _is_kept(ratio):
+    return ratio != 0 and not math.isnan(ratio)
 
 
 def _too_long(p):

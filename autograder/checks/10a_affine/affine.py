@@ -242,8 +242,8 @@ def _about_steps(yours, wanted, steps, zero_point, quant):
         return _SATURATE
     number = f"{np.ravel(steps[''])[i]:.9g}"
     return (
-        f"the first value that differs is {number} steps, which is its product with the reciprocal of the scale, in float32: "
-        "round this, half to even, and then add the zero point"
+        f"the first value that differs is {number} steps, which is its product with the reciprocal of the scale, in float32 "
+        "(its quotient by the scale may be another number): round this, half to even, and then add the zero point"
     )
 
 
