@@ -583,16 +583,19 @@ def rare(disagreements: Sequence[Disagreement]) -> Callable[[Disagreement], bool
 def hinted(check: Check, disagreements: Sequence[Disagreement]) -> Callable[[Disagreement], bool]:
     """Whether the check has a hint for a disagreement. This is a special kind if the simplest disagreement has a hint for its case,
     whatever the results are, such as for a size of 0, and others have no hint at all: then this hint does not explain the mistake.
+    If the simplest has no such hint, only those that have one are special.
     """
 
     def has_hint(each: Disagreement) -> bool:
         return _hint_of_case(check, each) is not None or _hint(check, each) is not None
 
-    simplest = min(disagreements, key=Disagreement.order)
-    about = _hint_of_case(check, simplest)
-    if about is None or about != _hint(check, simplest) or all(map(has_hint, disagreements)):
+    def has_hint_of_case(each: Disagreement) -> bool:
+        about = _hint_of_case(check, each)
+        return about is not None and about == _hint(check, each)
+
+    if all(map(has_hint, disagreements)):
         return lambda each: False
-    return has_hint
+    return has_hint if has_hint_of_case(min(disagreements, key=Disagreement.order)) else has_hint_of_case
 
 
 def _simplest(known: Known) -> Disagreement:

@@ -78,14 +78,16 @@ def _scaled_products(draw, st):
     case |= {"beta": draw(number), "alpha": draw(number)}
     if not floating and case["mat1"]["tensor"]["sizes"][1] == 0:  # there torch takes integers only
         case["beta"] = int(case["beta"])
-    case["nan"] = floating and case["beta"] == 0 and draw(st.booleans())
-    return case | {"transposed": draw(st.booleans()), "own": draw(st.integers(0, 3)) == 0, "factor": 1}
+    case["bias_is_nan"] = floating and case["beta"] == 0 and draw(st.booleans())
+    case |= {"out_is_transposed": draw(st.booleans()), "bias_is_out": draw(st.integers(0, 3)) == 0}
+    return case | {"factor_of_mat1": 1}
 
 
 def _addmm(bias, mat1, mat2, dtype, **more):
     operands = {"bias": bias, "mat1": mat1, "mat2": mat2}
     operands = {name: tensor(*operand, dtype=dtype) for name, operand in operands.items()}
-    return operands | {"beta": 1, "alpha": 1, "nan": False, "transposed": False, "own": False, "factor": 1} | more
+    numbers = {"beta": 1, "alpha": 1, "factor_of_mat1": 1}
+    return operands | numbers | {"bias_is_nan": False, "out_is_transposed": False, "bias_is_out": False} | more
 
 
 def _addmm_edges():
@@ -99,15 +101,15 @@ def _addmm_edges():
     for beta, alpha in ((0.5, -1.5), (0, 1), (0, 2), (1, 0), (-1, 1), (1, -1), (1, 0.25), (0.25, 1)):
         yield _addmm(*square, "float64", beta=beta, alpha=alpha)
         yield _addmm(*square, "float16", beta=beta, alpha=alpha)
-        yield _addmm(*square, "float64", beta=beta, alpha=alpha, transposed=True, own=True)
-    yield _addmm(*square, "float64", beta=0, nan=True)
-    yield _addmm(*square, "float16", beta=0, nan=True, alpha=2)
-    yield _addmm(*turned, "int64", own=True)
-    yield _addmm(*turned, "int64", beta=0, own=True)
+        yield _addmm(*square, "float64", beta=beta, alpha=alpha, out_is_transposed=True, bias_is_out=True)
+    yield _addmm(*square, "float64", beta=0, bias_is_nan=True)
+    yield _addmm(*square, "float16", beta=0, bias_is_nan=True, alpha=2)
+    yield _addmm(*turned, "int64", bias_is_out=True)
+    yield _addmm(*turned, "int64", beta=0, bias_is_out=True)
     yield _addmm(*turned, "bool")
     yield _addmm([[0]], [[3, 4]], [[4, 0]], "bool")
     yield _addmm([[2], None, 1], [[3, 0]], [[0, 2]], "float32", beta=3)
-    yield _addmm([[2], None, 1], [[3, 0]], [[0, 2]], "float32", beta=0, nan=True)
+    yield _addmm([[2], None, 1], [[3, 0]], [[0, 2]], "float32", beta=0, bias_is_nan=True)
     yield _addmm([[1]], [[3, 4]], [[4, 0]], "float32")
     one = [[1], None, 1], [[1, 1], None, 1], [[1, 1], None, 1]
     yield _addmm(*one, "float64", beta=-(2**24) - 1, alpha=2**24)  # float32 has no such beta, and float64 not the next
@@ -116,10 +118,10 @@ def _addmm_edges():
     yield _addmm([[1], None, 3], [[1, 70], None, 2], [[70, 1]], "float16", alpha=0.0625, beta=0.5)
     yield _addmm([[1], None, 3], [[1, 70], None, 2], [[70, 1]], "float16", beta=-30000)  # and so is each summand
     yield _addmm(*one, "float16", beta=1e5, alpha=-1e5)  # float16 has no such numbers
-    yield _addmm(*one, "float16", beta=0, alpha=1e-8, factor=60000)
+    yield _addmm(*one, "float16", beta=0, alpha=1e-8, factor_of_mat1=60000)
     yield _addmm([[1], None, 2000], [[1, 1]], [[1, 1]], "float16", beta=2.5e-8)
     yield _addmm([[1], None, 3], [[1, 3000], None, 2], [[3000, 1]], "int64")  # exact in no smaller dtype
-    yield _addmm(*one, "int64", factor=2**53 + 1)  # float64 has no such number
+    yield _addmm(*one, "int64", factor_of_mat1=2**53 + 1)  # float64 has no such number
     yield _addmm([[2, 2], [1, 2]], [[2, 3]], [[3, 2]], "int64")
 
 
@@ -129,23 +131,23 @@ def _addmm_edges():
     edges=[*_addmm_edges()],
     hint=lambda case, mine, theirs: (
         "with beta 0 self is not read, not even multiplied by 0: NaN times 0 is NaN"
-        if case["nan"]
+        if case["bias_is_nan"]
         else "self is out here: what is written before self is read is lost"
-        if case["own"]
+        if case["bias_is_out"]
         else None
     ),
 )
-def addmm(xp, bias, mat1, mat2, beta, alpha, nan, transposed, own, factor):
-    bias, out = _written(xp, bias, mat1, mat2, nan, transposed, own)
+def addmm(xp, bias, mat1, mat2, beta, alpha, bias_is_nan, out_is_transposed, bias_is_out, factor_of_mat1):
+    bias, out = _written(xp, bias, mat1, mat2, bias_is_nan, out_is_transposed, bias_is_out)
     view = out.t()
-    xp.linear_algebra.addmm_out(bias, mat1 * factor if factor != 1 else mat1, mat2, beta, alpha, out)
+    xp.linear_algebra.addmm_out(bias, mat1 if factor_of_mat1 == 1 else mat1 * factor_of_mat1, mat2, beta, alpha, out)
     return {"out": out, "a view of it": view}
 
 
 @addmm.oracle
-def _(torch, bias, mat1, mat2, beta, alpha, nan, transposed, own, factor):
-    bias, out = _written(torch, bias, mat1, mat2, nan, transposed, own)
-    torch.addmm(bias, mat1 * factor if factor != 1 else mat1, mat2, beta=beta, alpha=alpha, out=out)
+def _(torch, bias, mat1, mat2, beta, alpha, bias_is_nan, out_is_transposed, bias_is_out, factor_of_mat1):
+    bias, out = _written(torch, bias, mat1, mat2, bias_is_nan, out_is_transposed, bias_is_out)
+    torch.addmm(bias, mat1 if factor_of_mat1 == 1 else mat1 * factor_of_mat1, mat2, beta=beta, alpha=alpha, out=out)
     return {"out": out, "a view of it": out.t()}
 
 
@@ -172,7 +174,7 @@ def _block_products(draw, st):
         strides = dense([max(size, 1) for size in shape], draw(st.permutations(range(2))))
         operands.append(tensor(shape, strides, draw(st.integers(0, 2)), dtype))
     blocks = [draw(st.integers(1, 4)) for _ in range(3)]
-    return {"a": operands[0], "b": operands[1], "blocks": blocks, "transposed": draw(st.booleans())}
+    return {"a": operands[0], "b": operands[1], "blocks": blocks, "out_is_transposed": draw(st.booleans())}
 
 
 def _about_blocks(case, mine, theirs):
@@ -190,7 +192,7 @@ def _about_blocks(case, mine, theirs):
     "aten.native.linear_algebra.blocked_mm",
     cases=_block_products,
     edges=[
-        {"a": i64([n, k]), "b": i64([k, m], None, 1), "blocks": blocks, "transposed": transposed}
+        {"a": i64([n, k]), "b": i64([k, m], None, 1), "blocks": blocks, "out_is_transposed": transposed}
         for (n, k, m), blocks, transposed in (
             ((4, 4, 4), [2, 2, 2], False), ((5, 3, 4), [2, 2, 3], False), ((3, 5, 4), [3, 2, 4], False),
             ((5, 4, 3), [1, 3, 2], True), ((2, 6, 5), [2, 4, 1], False), ((6, 5, 2), [4, 1, 2], False),
@@ -199,11 +201,11 @@ def _about_blocks(case, mine, theirs):
             ((2, 3, 0), [2, 2, 2], False), ((65, 1, 1), None, False), ((1, 257, 1), None, False), ((1, 1, 65), None, False),
         )
     ]
-    + [{"a": f32([3, 4], [1, 3], 2), "b": f32([4, 5], [1, 4], 1), "blocks": [2, 3, 2], "transposed": True}],
+    + [{"a": f32([3, 4], [1, 3], 2), "b": f32([4, 5], [1, 4], 1), "blocks": [2, 3, 2], "out_is_transposed": True}],
     hint=lambda case, mine, theirs: _about_blocks(case, mine, theirs) if "dict" in mine else None,
 )  # fmt: skip
-def block_by_block(xp, a, b, blocks, transposed):
-    out = _filled(xp, a, b, transposed)
+def block_by_block(xp, a, b, blocks, out_is_transposed):
+    out = _filled(xp, a, b, out_is_transposed)
     whole, seen = (a.numpy(), b.numpy(), out.numpy()), []
 
     def multiply(*parts):
@@ -213,7 +215,7 @@ def block_by_block(xp, a, b, blocks, transposed):
         out_block += a_block @ b_block
 
     if blocks is not None:
-        xp.linear_algebra.blocked_mm(*whole, list(blocks) if transposed else blocks, multiply)
+        xp.linear_algebra.blocked_mm(*whole, list(blocks) if out_is_transposed else blocks, multiply)
         return {"product": out, "blocks": sorted(seen)}
     xp.linear_algebra.blocked_mm(*whole, multiply=multiply)
     product = out.clone()
@@ -222,11 +224,11 @@ def block_by_block(xp, a, b, blocks, transposed):
 
 
 @block_by_block.oracle
-def _(torch, a, b, blocks, transposed):
+def _(torch, a, b, blocks, out_is_transposed):
     longest = [64, 256, 64] if blocks is None else blocks
     rows, inner = ([part.shape[d] for part in a.split(longest[d], d)] for d in (0, 1))
     columns = [part.shape[1] for part in b.split(longest[2], 1)]
     runs = [list(sizes) for sizes in itertools.product(rows, inner, columns) if 0 not in sizes]
-    out = _filled(torch, a, b, transposed).copy_(torch.mm(a, b))
+    out = _filled(torch, a, b, out_is_transposed).copy_(torch.mm(a, b))
     shown = {"product": out, "blocks": sorted([*run, True] for run in runs)}
     return shown if blocks is not None else shown | {"product by the default `multiply`": out}

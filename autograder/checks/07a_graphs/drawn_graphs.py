@@ -96,13 +96,19 @@ def graph_of(xp, statements):
     return graph
 
 
-def as_code(torch, statements, **others):
-    """The calls that build the graph of a case, and the other values of the case."""
-    lines = ["graph = Graph()"]
-    for node, (_, target, *_) in zip(graph_of(torch, statements).nodes, statements):
+def as_code(torch, statements, moved=None, **others):
+    """The calls that build the graph of a case, the move of a node, and the other values of the case."""
+    lines, nodes = ["graph = Graph()"], [*graph_of(torch, statements).nodes]
+    for node, (_, target, *_) in zip(nodes, statements):
         called = TARGETS[target].replace("xp.", "torch.") if node.op == "call_function" else repr(target)
-        arguments = f"{node.args}, {node.kwargs}" if node.kwargs else f"{node.args}"
-        lines.append(f"{node} = graph.{node.op}({called}, {arguments})".replace(repr(Colour.RED), str(Colour.RED)))
+        arguments = [called, str(node.args), *[str(node.kwargs)] * bool(node.kwargs)]
+        if node.op in ("placeholder", "get_attr", "output"):
+            arguments = [*map(str, node.args)] if node.op == "output" else [called]
+        call = f"{node} = graph.{node.op}({', '.join(arguments)})"
+        lines.append(call.replace(repr(Colour.RED), str(Colour.RED)))
+    if moved is not None:
+        node, place = (nodes[i % len(nodes)] for i in moved)
+        lines.append(f"{place}.append({node})  # moves it to right after the other node")
     return "\n".join([*lines, *(f"{name} = {value!r}" for name, value in others.items())])
 
 

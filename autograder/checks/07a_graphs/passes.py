@@ -9,6 +9,17 @@ from ..cases import attempt, drawn, field, rows, several, when
 from . import drawn_graphs as fx
 from .drawn_graphs import USER, N, X, Y, attribute, call, method, module
 
+
+def _as_code(torch, statements, returned=None, impure="as usual", tensors=(), swapped=False, **others):
+    """The calls that build the graph of a case, which returns the nodes `returned`, or all; then what else is in the case."""
+    whole = [X, Y, *statements, fx.output_of(range(len(statements) + 2) if returned is None else returned)]
+    lines, nodes = [fx.as_code(torch, whole, **others)], fx.graph_of(torch, whole).nodes
+    lines += [f"{node}.meta['val'] = {name}" for node, name in zip(nodes, tensors) if name != "none"]
+    lines += [f"is_impure_node = {IMPURE[impure]}"] * (impure != "as usual")
+    lines += ["interpreter: its class calls mul in the place of add and sub, and returns 'swapped'"] * swapped
+    return "\n".join(lines)
+
+
 # Running -------------------------------------------------------------------------------------------------------------
 
 
@@ -46,6 +57,7 @@ def _numbers(st):
         ([call("neg", N[0]), call("neg", N[2])], [2, 3]), ([call(USER, 1, a=N[1])], [1, 2]),
     ) for swapped in (False, True)), ([call(USER, N[1], a=N[1])], [40, None], False, None)),
     hint=when("swapped", "call the interpreter's own method, because a subclass may override it"),
+    show=_as_code,
 )  # fmt: skip
 def graph_interpreted(xp, statements, inputs, swapped, moved):
     class Triple(xp.nn.Module):
@@ -117,12 +129,12 @@ def _dead_or_alive(st):
     return fx.drawn_statements(st, drawn)
 
 
-IMPURE = {
-    "as usual": None,
-    "all": lambda node: True,
-    "none": lambda node: False,
-    "ends": lambda node: node.op in ("placeholder", "output"),
-    "functions": lambda node: node.op == "call_function",
+IMPURE = {  # the functions that decide, as texts
+    "as usual": "None",
+    "all": "lambda node: True",
+    "none": "lambda node: False",
+    "ends": "lambda node: node.op in ('placeholder', 'output')",
+    "functions": "lambda node: node.op == 'call_function'",
 }
 
 
@@ -140,6 +152,7 @@ IMPURE = {
         for used, returned, moved in ((2, [3], None), (2, [2], None), (2, [1], [2, 3]), (0, [1], [0, 3]))
     )),
     hint=when(lambda case: case["impure"] != "as usual", "a given function decides alone, for inputs and the output too"),
+    show=_as_code,
 )  # fmt: skip
 def dead_code(xp, statements, returned, impure, moved):
     modules = {"pure": xp.nn.ReLU(), "impure": xp.nn.ReLU(), "weight": xp.ones(2)}
@@ -148,7 +161,7 @@ def dead_code(xp, statements, returned, impure, moved):
     nodes = list(graph.nodes)
     module = xp.fx.GraphModule(modules, graph)
     fx.move(nodes, moved)
-    changed = [attempt(module.graph.eliminate_dead_code, IMPURE[impure]) for _ in range(2)]
+    changed = [attempt(module.graph.eliminate_dead_code, eval(IMPURE[impure])) for _ in range(2)]
     return {"changed, then again": changed, "nodes": fx.shown(graph)}
 
 
@@ -214,6 +227,7 @@ TENSORS = ["none", "none", "a", "b", "a view of a", "a view of b", "a number"]
         ([], ["none", "none", "b", "b", "b", "b", "b"]),
     ))),
     hint=when(_merges_results, "a node whose tensor shares memory with a returned tensor is always copied"),
+    show=_as_code,
 )  # fmt: skip
 def without_repetition(xp, statements, returned, tensors):
     graph = graph_with_tensors(xp, statements, returned, tensors)
@@ -292,6 +306,7 @@ def add(i, j):
         ([call("cat", {"list": [N[2], N[0]]})], [4]), ([method("size", N[2], 0), add(2, 4), add(5, 0)], [6]),
         ([attribute("three"), call("mul", N[2], N[4]), add(5, 0)], [6]),
     ),
+    show=lambda torch, statements, returned: _as_code(torch, [C, D, *statements], returned),
 )  # fmt: skip
 def constants_folded(xp, statements, returned):
     module = module_with_constants(xp, statements, returned)

@@ -42,10 +42,18 @@ def rounded(rl, sizes, divisions):
 def _about_sizes(case, mine, theirs):
     if first_apart(mine, theirs) != "sizes":
         return None
-    own, real = field(mine, "sizes"), field(theirs, "sizes")
-    if any(size == right != wrong for size, wrong, right in zip(case["sizes"], own, real)):
-        return "a size that is a border stays" if case["divisions"] > 1 else "a size that is a multiple of 512 stays"
-    return "with divisions, the borders lie between two powers of 2" if case["divisions"] > 1 else None
+    rounded = zip(case["sizes"] * 2, field(mine, "sizes"), field(theirs, "sizes"))
+    size, wrong, right = next(each for each in rounded if each[1] != each[2])
+    is_divided = case["divisions"] > 1 and size > 512 * case["divisions"]
+    if size == right:
+        return "a size that is a border stays" if is_divided else "a size that is a multiple of 512 stays"
+    if is_divided:
+        return "the borders divide the interval between two powers of 2 into `divisions` equal parts"
+    return (
+        "a request of 512 * divisions bytes or less becomes a multiple of 512, as without divisions"
+        if case["divisions"] > 1
+        else None
+    )
 
 
 @rounded.oracle

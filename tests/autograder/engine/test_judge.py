@@ -371,6 +371,13 @@ def test_a_kind_of_case_that_has_a_hint_does_not_hide_what_is_wrong_elsewhere(ju
     assert 0 in verdict.case["sizes"] and "a size of 0 counts as 1" in verdict.hint
 
 
+def test_cases_with_a_hint_about_themselves_are_special_if_the_simplest_that_fails_has_none():
+    check, (mine, theirs) = find(STRIDES), ([1], [2])
+    simplest, special = (judging.Disagreement({"sizes": sizes}, mine, theirs) for sizes in ([3], [0]))
+    is_special = judging.hinted(check, [simplest, special])
+    assert (is_special(simplest), is_special(special)) == (False, True)
+
+
 def test_a_case_that_is_replayed_is_run_and_explained_itself_and_no_smaller_one(judge, strides):
     fill(strides, without_the_rule_for_empty_dimensions)
     asked, case = [], {"sizes": [4, 3, 0, 2]}
