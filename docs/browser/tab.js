@@ -248,8 +248,8 @@ class Cell {
     this.title = block.querySelector(".filename, .admonition-title")?.textContent;
     this.name = `cell ${id}`;
     this.outside = block.closest("details.folded") ?? block; // code that only draws is folded away
-    const isCheck = this.kind === "check"; // the bar says a verdict in short
-    this.outputs = make("div", { class: "outputs", ...(isCheck ? { role: "group", "aria-label": words("Verdict") } : { "aria-live": "polite" }) });
+    const isCheck = this.kind === "check";
+    this.outputs = make("div", { class: "outputs", ...(isCheck && { role: "group", "aria-label": words("Verdict") }) });
     this.stored = []; // the outputs that the page came with
     this.waiting = make("p", { class: "notes", "aria-hidden": true }); // what the cell waits for, which the bar says too
     this.editor = null;
@@ -525,7 +525,7 @@ class Cell {
   clear() {
     this.outputs.style.minHeight = `${this.outputs.offsetHeight}px`;
     this.outputs.replaceChildren(...[this.waiting].filter((each) => each.isConnected));
-    this.judged = this.said = this.raised = null;
+    this.judged = this.said = this.raised = this.unjudged = null;
   }
 
   // Say in the place of the outputs what the cell waits for, or that it no longer waits.
@@ -549,19 +549,21 @@ class Cell {
     this.clear();
     this.judged = this.exercise.text;
     const said = words("not attempted: press Edit, and write the body in the place of {}.", "raise NotImplementedError");
-    this.outputs.append(make("p", { class: "notes", role: "status", text: `${this.heading}: ${said}` }));
+    this.unjudged = `${this.heading}: ${said}`;
+    this.outputs.append(make("p", { class: "notes", text: this.unjudged }));
     this.settle();
+    bar.announce(this);
   }
 
-  // The first line of the verdict, without its sign and without what announces the case below it.
+  // The first line of the verdict, without its sign and without what announces the case below it, or why there is no verdict.
   get headline() {
-    return this.said?.split("\n")[0].replace(/^\S+ /, "").replace(/;[^;]*:$/, "") ?? "";
+    return this.said?.split("\n")[0].replace(/^\S+ /, "").replace(/;[^;]*:$/, "") ?? this.unjudged ?? "";
   }
 
   // The verdict of a check if this text of its exercise has raised an error, which is shown.
   fail(text) {
-    const { raised, outputs } = this.exercise;
-    if (!raised) return; // it was stopped
+    const { raised, outputs, unjudged } = this.exercise;
+    if (!raised) return void (this.unjudged = unjudged); // it was stopped
     const error = `${raised.ename}: ${raised.evalue}`.replace(/ \(<.*>, (line \d+)\)$/, ", $1");
     const head = words("your code does not run: {}", error);
     this.judged = text;
@@ -572,6 +574,7 @@ class Cell {
 
   show(output) {
     if (output.ename) this.raised = output;
+    else if (output.output_type === "error") this.unjudged = output.traceback.join("\n"); // it was stopped
     if (output.data?.["text/html"]) this.said = output.data["text/plain"]; // a verdict as text
     const alt = this.alts?.[this.outputs.querySelectorAll(".figure").length];
     this.outputs.append(shown(output, this.outputs.lastElementChild, alt) ?? "");
@@ -653,6 +656,7 @@ async function runPressed(cell) {
   const { buttons } = (isCheck && cell.exercise) || cell;
   const pressed = buttons.querySelector(isCheck ? ".main" : "button:not(.main)");
   running = cell;
+  bar.listen(cell);
   dispatchEvent(new Event("rushlight:pressed"));
   if (bar.loading.hidden) bar.say("");
   bar.busy(true);
@@ -677,7 +681,7 @@ async function runPressed(cell) {
     await ready;
     begun = performance.now();
     tell();
-    if (first && !(await runFresh(first))) return cell.fail(first.text), cell.outputs.scrollIntoView({ block: "nearest" });
+    if (first && !(await runFresh(first))) return cell.fail(first.text), bar.announce(cell), cell.outputs.scrollIntoView({ block: "nearest" });
     const text = first ? python.ran.get(first.id) : cell.subject;
     if (!isCheck) {
       const ok = await runFresh(cell);
@@ -899,9 +903,15 @@ const bar = {
     this.say(this.stage);
   },
 
-  // Say a verdict in short to who hears the page.
+  // Of a check that runs, its verdict in short is said to who hears the page, and of another cell what it shows. What the cells that it
+  // needs show is not said.
+  listen(cell) {
+    this.heard.textContent = "";
+    for (const each of cells) each.outputs.ariaLive = each === cell && cell.kind !== "check" ? "polite" : null;
+  },
+
   announce(cell) {
-    this.heard.textContent = [cell.headline, cell.points ? inPoints(...cell.worth) : ""].filter(Boolean).join(", ");
+    this.heard.textContent = [cell.headline, cell.said && cell.points ? inPoints(...cell.worth) : ""].filter(Boolean).join(", ");
   },
 
   // What is loading. The bar beside it says how much of all is there.

@@ -502,7 +502,7 @@ def _home_verdict() -> str:
     with speaking(LANGUAGE):
         shown = card(HOME_VERDICT)
     label = f'<p class="notes">{words("An example, recorded: what <em>Check</em> says of this function")}</p>'
-    return f'<div class="rich verdict" role="group" aria-label="{words("Verdict")}">{label}{shown}</div>'
+    return f'<div class="rich verdict">{label}{shown}</div>'
 
 
 def _of_page(reading: Notebook, page: str) -> dict[str, dict]:
