@@ -32,8 +32,9 @@ HEARD = """() => {
     const live = "[role=status], [aria-live=polite]", isLoading = (place) => place.closest(".tab-bar");
     const found = ({ target, addedNodes }) => [...addedNodes].filter((node) => target.closest(live) || node.matches?.(live));
     const heard = (changes) => changes.filter(({ target }) => !isLoading(target)).flatMap(found).map((node) => node.textContent);
+    const listener = new MutationObserver((changes) => window.heard.push(...heard(changes)));
     window.heard = [];
-    new MutationObserver((changes) => window.heard.push(...heard(changes))).observe(document.body, { childList: true, subtree: true });
+    listener.observe(document.body, { childList: true, subtree: true });
 }"""  # what a screen reader says of the page by itself
 LOOK = """place => {
     const texts = document.createTreeWalker(document.querySelector(place), NodeFilter.SHOW_TEXT), looks = [];

@@ -87,7 +87,8 @@ def pictures() -> dict[str, tuple[str, str, str]]:
 def _entry(name: str, phase: str, picture: str, section: str) -> str:
     reading = f"[{words('reading')} {phase[:2]}](phases/{phase}/reading.md#{section})"
     ways = words("{page}, and {reading}, have this figure.")
-    ways = ways.format(page=f"[{words('A page of its own')}](figures/{name}.md)", reading=reading)
+    own = f'{words("A page of its own")}<span class="heard">: {title(name)}</span>'
+    ways = ways.format(page=f"[{own}](figures/{name}.md)", reading=reading)
     return f"## {title(name)} {{ #{slugify(_english(name), '-')} }}\n\n{picture}\n\n{ways}"
 
 

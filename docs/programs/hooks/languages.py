@@ -35,6 +35,7 @@ from autograder import translation
 LANGUAGE = os.environ.get("RUSHLIGHT_LANGUAGE", "")  # of this build, or English
 FENCED = re.compile(r"^(```+|~~~+).*?^\1`*$", re.MULTILINE | re.DOTALL)
 HEADING = re.compile(r"^(#+ +)(.+?)((?: *\{[^}]*\})?)$", re.MULTILINE)
+CONTENT = '<div class="md-content"'  # of the theme, which has the lists of pages in its `<main>` too
 TO_A_PAGE = re.compile(r'<a [^>]*?href="([^":#]+\.html)[^>]*')
 
 
@@ -207,14 +208,13 @@ def on_template_context(context: dict, **_) -> None:
 
 
 def on_post_template(output_content: str, **_) -> str:
-    """The theme would ask each address of another language for a sitemap."""
-    return output_content.replace('<link rel="alternate" ', '<link rel="alternate " ')
+    return named(output_content, "")
 
 
 def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
     """The search of a page asks for the index beside the pages of its language. What is in English is read aloud so. The theme's
-    landmarks have names."""
-    output = named(on_post_template(output), page.title)
+    landmarks have names, and the lists of pages are not in the main one."""
+    output = named(output, page.title)
     if not LANGUAGE:
         return output
     if "untranslated" in page.meta:
@@ -233,9 +233,12 @@ def _with_its_language(page: Page, config: MkDocsConfig, link: re.Match) -> str:
 
 
 def named(output: str, title: str) -> str:
-    """A page whose header, search and main part have names of their own for a screen reader."""
+    """A page whose header, search and main part, which has no list of pages, have names of their own for a screen reader. Its theme
+    would ask each address of another language for a sitemap."""
+    output = output.replace('<link rel="alternate" ', '<link rel="alternate " ')
     search = re.search(r'class="md-search__input"[^>]* aria-label="([^"]*)"', output)
-    labels = {"<header": "Rushlight", "<main": html.escape(html.unescape(re.sub(r"<[^>]+>", "", title or "Rushlight")))}
+    output = output.replace("<main ", "<div ").replace("</main>", "</div>").replace(CONTENT, f'{CONTENT} role="main"')
+    labels = {"<header": "Rushlight", CONTENT: html.escape(html.unescape(re.sub(r"<[^>]+>", "", title or "Rushlight")))}
     if search:
         labels |= {'<div class="md-search"': search[1], '<div class="md-search__inner"': search[1]}
     for begins, label in labels.items():

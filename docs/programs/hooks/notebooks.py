@@ -317,15 +317,15 @@ def _card(phase: Phase) -> str:
     page = (phase.reading or phase.labs[0]).page
     links = "\N{NO-BREAK SPACE}· ".join(_link(lab) for lab in phase.labs)  # no line begins with a point
     number, _, subject = phase.label.partition(" ")
-    picture = f"![{words('A drawing for phase {}').format(number)}](images/phases/{number}.svg)"
-    return (
-        f'<div class="card" markdown>\n{picture}\n\n**[<small>{number}</small> {subject}]({page})**\n\n{links}\n</div>'
-    )
+    title = f"<small>{number}</small> {subject}"  # says all that the drawing does
+    return f'<div class="card" markdown>\n![](images/phases/{number}.svg)\n\n**[{title}]({page})**\n\n{links}\n</div>'
 
 
 def _link(lab: Notebook) -> str:
-    """A link to a lab, with a mark if its page cannot run it, or only a part of it."""
-    return f"[{number_of(lab.path.stem)} {lab.subject}]({lab.page}){_mark(lab)}"
+    """A link to a lab, with a mark if its page cannot run it, or only a part of it. A screen reader says "lab" before its name,
+    which may be that of the reading too."""
+    kind = f'<span class="heard">{words("Lab")}</span>'
+    return f"[{kind} {number_of(lab.path.stem)} {lab.subject}]({lab.page}){_mark(lab)}"
 
 
 def _mark(lab: Notebook) -> str:

@@ -82,6 +82,8 @@ def on_page_content(content: str, page: Page, config: MkDocsConfig, files: Files
     if file := files.get_file_from_path(path):
         page.meta["card"] = {"path": file.url, "alt": alt, "width": CARD[0], "height": CARD[1]}
     content = EMPTY_HEADER.sub(r"<td\1></td>", content)
+    content = content.replace('<div class="cards', '<div role="list" class="cards')
+    content = content.replace('<div class="card"', '<div role="listitem" class="card"')
     content = content.replace('<a class="headerlink"', '<a class="headerlink" aria-hidden="true" tabindex="-1"')  # a ¶
     content = TABLE.sub(stacked, named_tables(content))
     content = CODE.sub(_copied, _pictures(content, page.url, files))
@@ -90,9 +92,13 @@ def on_page_content(content: str, page: Page, config: MkDocsConfig, files: Files
     return DOCSTRING.sub(_hanging, content) if "data-cell" in content else content
 
 
-def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
+def on_post_page(output: str, **_) -> str:
     """An icon of the theme says nothing: the link or the button around it has a name."""
     return output.replace(THEME_ICON, THEME_ICON.replace("<svg", '<svg aria-hidden="true"'))
+
+
+def on_post_template(output_content: str, **_) -> str:
+    return on_post_page(output_content)
 
 
 def _card(source: str, content: str, config: MkDocsConfig) -> tuple[str, str]:
