@@ -67,7 +67,7 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
         return  # other sites need a full address
     phases = config.extra["phases"]
     numbers = [phase.name[:2] for phase in phases]
-    titles = {"rushlight": "Rebuild PyTorch.\nReal torch marks it."}
+    titles = {"rushlight": "Rebuild PyTorch.\nReal torch marks nearly all of it."}
     titles |= {phase.name[:2]: phase.label.partition(" ")[2] for phase in phases}
     for name, title in titles.items():
         content = b"" if LANGUAGE else card(name, title, numbers)  # another language has the cards of the site above
@@ -108,7 +108,7 @@ def _card(source: str, content: str, config: MkDocsConfig) -> tuple[str, str]:
     for phase in config.extra["phases"]:
         if source.startswith(f"phases/{phase.name[:2]}_"):
             return f"images/cards/{phase.name[:2]}.png", f"Rushlight, phase {phase.label}"
-    return "images/cards/rushlight.png", "Rushlight. Rebuild PyTorch. Real torch marks it."
+    return "images/cards/rushlight.png", "Rushlight. Rebuild PyTorch. Real torch marks nearly all of it."
 
 
 # Description ---------------------------------------------------------------------------------------------------------
@@ -155,7 +155,7 @@ def card(name: str, title: str, numbers: list[str]) -> bytes:
         left = 84 + index * 44
         lit = number == name or name not in numbers
         draw.rounded_rectangle((left, 470, left + 30, 476), 3, fill=FLAME if lit else "#3a3f47")
-    below = "A course in PyTorch's internals, graded against the real one."
+    below = "A course in PyTorch's internals. Labs for Jupyter and the browser."
     draw.text((84, 540), below, font=_font("DejaVuSans", 32), fill=FAINT, anchor="lm")
     written = io.BytesIO()
     image.quantize(64).save(written, "PNG", optimize=True)
