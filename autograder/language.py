@@ -110,8 +110,12 @@ def _spoken(text: str, language: str, deep: int) -> str:
             spoken = dict(zip(names, (said or value for said, value in zip(known, values))))
             return "".join(spoken[part] if at % 2 else part for at, part in enumerate(_PLACE.split(said)))
     said = rest and _spoken(rest, language, deep - 1)
-    where = "".join(_catalogue(language).get(step, step) if " " in step else step for step in _STEP.split(where))
-    return said and f"{where}: {said}"
+    return said and f"{''.join(map(spoken_entry, _STEP.split(where)))}: {said}"
+
+
+def spoken_entry(name: str) -> str:
+    """The name of an entry of a result in the language that is spoken here. A single word stays: it is a name of code."""
+    return _catalogue(language()).get(name, name) if " " in name else name
 
 
 def _values(literals: list[str], text: str) -> list[str] | None:

@@ -170,6 +170,23 @@ def _python(file: BinaryIO, keywords: Collection[str], tags: Any, options: Any) 
             yield from ((node.lineno, None, about, []) for about in bodies)
         elif isinstance(node, ast.Assert) and node.msg and not keywords:  # of a check, which a verdict quotes
             yield from ((node.lineno, None, text, []) for text in _constants(node.msg))
+    yield from ((1, None, name, []) for name in ([] if keywords else _entries(tree)) if " " in name and "{" not in name)
+
+
+def _entries(tree: ast.Module) -> Iterator[str]:
+    """The names of entries of a check's results: the keys of the dicts that its functions make. A dict of functions, or one that is
+    looked up at once, is no result."""
+    nodes = [node for function in tree.body if isinstance(function, ast.FunctionDef) for node in ast.walk(function)]
+    tables = [node.value for node in nodes if isinstance(node, ast.Subscript | ast.Attribute)]
+    for node in nodes:
+        if (
+            isinstance(node, ast.Dict)
+            and node not in tables
+            and not any(isinstance(v, ast.Lambda) for v in node.values)
+        ):
+            yield from (key.value for key in node.keys if isinstance(key, ast.Constant) and isinstance(key.value, str))
+        elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+            yield from _constants(node.slice)
 
 
 def _title(file: BinaryIO, keywords: Collection[str], tags: Any, options: Any) -> Iterator[tuple]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import accumulate, groupby
 
-from ..language import phrase, speak
+from ..language import phrase, speak, spoken_entry
 from .check import short_name
 from .observe import Tree, show_frames
 
@@ -29,23 +29,10 @@ MILESTONE_NOTE = phrase(
     "with the reference's in the place of your pieces that do not pass, it passes and earns its points"
 )
 
-# names of entries of results that several checks have, so that a reader of another language knows them
-ENTRIES = (
-    *(phrase("shares its storage"), phrase("is x itself"), phrase("x afterwards"), phrase("values afterwards")),
-    *(phrase("grad mode"), phrase("grad mode afterwards"), phrase("grad afterwards"), phrase("inference mode")),
-    *(phrase("requires grad"), phrase("differentiated again"), phrase("gradients as they were")),
-    *(phrase("of the base"), phrase("of the other"), phrase("share memory with grad")),
-    *(phrase("is grad itself"), phrase("grad is in its history")),
-    *(phrase("same objects"), phrase("the same dtype"), phrase("another dtype"), phrase("cast anew")),
-    *(phrase("in place"), phrase("used by"), phrase("the arguments"), phrase("a new tensor")),
-    *(phrase("bytes of loads"), phrase("bytes of stores"), phrase("bytes of shared memory"), phrase("bytes moved")),
-    *(phrase("requests of loads"), phrase("requests of stores")),
-    *(phrase("sectors of loads"), phrase("sectors of stores")),
-    *(phrase("wavefronts of shared loads"), phrase("wavefronts of shared stores"), phrase("bank conflicts")),
-    *(phrase("atomic operations"), phrase("kernels and blocks"), phrase("reduced in a loop"), phrase("most bytes")),
-    *(phrase("replaced in the state"), phrase("dtype of the element"), phrase("returned by the graphs")),
-    *(phrase("weights of -inf that are 0"), phrase("each error is explained")),
-    *(phrase("a block is found"), phrase("it is the pool's own"), phrase("the pool is as before")),
+# names of entries of results that checks put together. All others are in their text, for catalogues
+COUNTS = (
+    *(phrase("bytes of loads"), phrase("requests of loads"), phrase("sectors of loads")),
+    *(phrase("bytes of stores"), phrase("requests of stores"), phrase("sectors of stores")),
 )
 _ENTRY = re.compile(r"^ *(?:\[\d+\] )?([^:\n]+)(?=:)", re.MULTILINE)  # the name of an entry at the beginning of a line
 
@@ -232,8 +219,8 @@ def verdict_from(data: Mapping) -> Verdict:
 
 
 def spoken_entries(text: str, marks: Sequence[Sequence[int]]) -> tuple[str, list[list[int]]]:
-    """A result with the names of its `ENTRIES` in the language that is spoken here, and where its marked parts are now."""
-    changes = [(*match.span(1), speak(match[1])) for match in _ENTRY.finditer(text) if match[1] in ENTRIES]
+    """A result with the names of its entries in the language that is spoken here, and where its marked parts are now."""
+    changes = [(*match.span(1), spoken_entry(match[1])) for match in _ENTRY.finditer(text)]
 
     def moved(position: int) -> int:
         return position + sum(len(said) - (end - start) for start, end, said in changes if end <= position)

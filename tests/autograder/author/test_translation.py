@@ -244,6 +244,11 @@ def test_the_catalogues_of_the_course_are_in_step_and_whole(language):
 # What code says ------------------------------------------------------------------------------------------------------
 
 SAYS = b"""
+def observed(result):
+    call = {"of a case": lambda: 1}
+    return {"as it was": result, "one": {"a number": 1}["a number"]}
+
+
 def told(own, names):
     speak("a text", own=own)
     phrase(f"yours {own}, torch's {names[0]}" if own else "a sentence "
@@ -272,6 +277,7 @@ FRENCH = {
     "yours": "le tien",
     "hint": "indice",
     "not attempted": "pas essayé",
+    "as it was": "comme avant",
 }
 
 
@@ -281,6 +287,8 @@ def test_what_code_says_are_the_texts_of_calls_and_what_a_hint_may_be():
         ["a text", "yours {own}, torch's {3}", "a sentence in two parts", "in a phrase", "in a phrase"]
         + ["a hint on {name}", "a hint in words", "a hint in a table", "the shape is wrong"]
     )
+    said_by_checks = [text for _, _, text, _ in translate._python(io.BytesIO(SAYS), (), (), {})]
+    assert "as it was" in said_by_checks and not {"one", "a number", "of a case", "a key of it"} & {*said_by_checks}
 
 
 @pytest.mark.parametrize(
@@ -307,10 +315,12 @@ def test_a_verdict_is_shown_in_another_language_and_its_data_are_english(french)
     french(FRENCH)
     verdict = Verdict("a.check", "disagreed", 8, 6, message="yours 1, torch's 2", case={}, mine="1", theirs="2")
     verdict.hint = "a text without a translation"
+    verdict.mine = "as it was: True\nnot as it was: True"
     before, english = verdict.as_dict(), str(verdict) + card(verdict)
     with speaking("fr"):
         for shown in str(verdict), card(verdict):
             assert "a.check: 6 cas sur 8" in shown.replace("&#x27;", "'") and "le tien" in shown and "indice" in shown
+            assert "comme avant: True" in shown and "not as it was: True" in shown
             assert "cases agree" not in shown and "yours" not in shown and "a text without a translation" in shown
         assert verdict.as_dict() == before
     assert str(verdict) + card(verdict) == english and "6 of 8 cases agree with torch" in english
