@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import string
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -83,8 +84,21 @@ def speak(text: str, *values: Any, **named: Any) -> str:
     """
     spoken = language()
     if values or named:
-        return _catalogue(spoken).get(text, text).format(*values, **named)
+        return _Numbers(spoken).format(_catalogue(spoken).get(text, text), *values, **named)
     return text if spoken == ENGLISH or len(text) > LONGEST else _spoken(text, spoken, DEEPEST) or text
+
+
+class _Numbers(string.Formatter):
+    """Puts values in their places. A number with a format is written as in the language: 0.5 is 0,5, and 12,000 is 12 000."""
+
+    def __init__(self, language: str):
+        self.is_english = language == ENGLISH
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        text = super().format_field(value, format_spec)
+        if self.is_english or not format_spec or not isinstance(value, int | float):
+            return text
+        return text.replace(",", "\N{NARROW NO-BREAK SPACE}" if abs(value) >= 10_000 else "").replace(".", ",")
 
 
 def _spoken(text: str, language: str, deep: int) -> str:

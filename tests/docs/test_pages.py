@@ -271,6 +271,14 @@ def test_a_part_of_a_reading_without_a_translation_is_all_in_english(hooks, long
     assert "a part of [reading 01](reading.md)" in one and "To start here" not in one
 
 
+def test_a_title_of_a_page_elsewhere_that_stays_english_says_so(monkeypatch):
+    said = "de [Why it works](https://x.org/why), [cómo](https://x.org/how), [numpy](https://x.org/np)"
+    text = "from [Why it works](https://x.org/why), [how](https://x.org/how), [numpy](https://x.org/np)"
+    monkeypatch.setattr(translation, "catalogue", lambda *_: {text: said})
+    marked = said.replace("/why)", '/why){ lang="en" hreflang="en" }')
+    assert languages.say.__wrapped__("docs/x", marked=True)(text, "item") == marked
+
+
 def test_a_figure_at_the_top_is_that_of_its_section_with_a_way_there(hooks):
     figure = '<div class="figure" tabindex="0"><img src="{}.svg" alt="x"></div>\n\n*Figure {}. What it shows.*\n'
     page = f"# Reading 01: x\n\n## One `row`\n\n{figure.format('a', 2)}\n## Two\n\n{figure.format('b', 20)}"

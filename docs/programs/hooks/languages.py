@@ -36,6 +36,7 @@ LANGUAGE = os.environ.get("RUSHLIGHT_LANGUAGE", "")  # of this build, or English
 FENCED = re.compile(r"^(```+|~~~+).*?^\1`*$", re.MULTILINE | re.DOTALL)
 HEADING = re.compile(r"^(#+ +)(.+?)((?: *\{[^}]*\})?)$", re.MULTILINE)
 CONTENT = '<div class="md-content"'  # of the theme, which has the lists of pages in its `<main>` too
+TITLE = re.compile(r"\[[^\]]*\w [^\]]*\]\(https?://[^)]+\)")  # of a page elsewhere
 TO_A_PAGE = re.compile(r'<a [^>]*?href="([^":#]+\.html)[^>]*')
 
 
@@ -53,7 +54,7 @@ def grouped(text: str) -> str:
 @cache
 def say(name: str, marked: bool = False) -> Callable[[str, str], str | None]:
     """What translates the messages of a text, such as `docs/index`. With `marked`, a message that is not translated says that it is
-    in English, unless the whole text is."""
+    in English, unless the whole text is. So does a title that the translation has as it is."""
     known = translation.catalogue(LANGUAGE, name)
 
     def found(message: str, kind: str) -> str | None:
@@ -68,6 +69,8 @@ def say(name: str, marked: bool = False) -> Callable[[str, str], str | None]:
             stars = re.match(r"\*?", message)[0] if re.fullmatch(r"\*[^*]+\*", message) else ""  # a caption
             inside = message[len(stars) : len(message) - len(stars)]
             return f'{stars}<span lang="en">{inside}</span>{stars}'
+        for title in TITLE.findall(message) if said and marked else ():
+            said = said.replace(title, f'{title}{{ lang="en" hreflang="en" }}')
         return said
 
     return found

@@ -311,6 +311,15 @@ def test_a_sentence_with_its_values_is_found_by_its_pattern(english, said, frenc
     assert speak(english) == english
 
 
+def test_a_number_is_written_as_in_the_language(french):
+    french({"{count:,} calls": "{count:,} appels", "{part:.1f} of {count}": "{part:.1f} de {count}"})
+    with speaking("fr"):
+        numbers = [speak("{count:,} calls", count=count) for count in (1234, 12345)]
+        assert numbers == ["1234 appels", "12\u202f345 appels"]
+        assert speak("{part:.1f} of {count}", part=0.5, count="1.5") == "0,5 de 1.5"
+    assert speak("{count:,} calls", count=12345) == "12,345 calls"
+
+
 def test_a_verdict_is_shown_in_another_language_and_its_data_are_english(french):
     french(FRENCH)
     verdict = Verdict("a.check", "disagreed", 8, 6, message="yours 1, torch's 2", case={}, mine="1", theirs="2")
