@@ -318,8 +318,7 @@ def notebook(nb: NotebookNode, say: Say) -> NotebookNode:
     """A copy of a notebook in which `say` has translated the text, the comments and the docstrings.
 
     Written answers and checks are as they were. So are ids, points and outputs, besides the texts that stand for figures and
-    the words of tables. A cell of a lab that runs torch has its comments alone translated, because its outputs are recorded by its
-    code.
+    the words of tables.
     """
     translated = copy.deepcopy(nb)
     for cell in translated.cells:
@@ -327,8 +326,7 @@ def notebook(nb: NotebookNode, say: Say) -> NotebookNode:
         if cell.cell_type == "markdown" and not answer:
             cell.source = markdown(cell.source, say)
         elif cell.cell_type == "code" and "check" not in given:
-            is_recorded = "torch" in cell.metadata.get("tags", [])
-            cell.source = _comments(cell.source, say) if is_recorded else code(cell.source, say)
+            cell.source = code(cell.source, say)
             if "checksum" in cell.metadata.get("nbgrader", {}):
                 from nbgrader.utils import compute_checksum
 

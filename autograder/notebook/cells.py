@@ -61,11 +61,15 @@ def install(shell: InteractiveShell) -> None:
 
 
 def uncommented(source: str) -> str:
-    """The code of a cell without its comments. That of a magic is its text."""
+    """The code of a cell without its comments and docstrings. That of a magic is its text."""
     try:
-        return ast.unparse(ast.parse(source))
+        tree = ast.parse(source)
     except SyntaxError:
         return source.strip()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node) is not None:
+            node.body[0] = ast.Expr(ast.Constant(""))
+    return ast.unparse(tree)
 
 
 # What has run --------------------------------------------------------------------------------------------------------

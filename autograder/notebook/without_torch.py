@@ -1,7 +1,7 @@
 """A notebook's kernel where there is no torch: a cell that runs torch shows the outputs that were recorded of it.
 
-The outputs belong to the code of a cell (`rushlight record`), without comments, which are in the language of the notebook. A cell
-that the student has changed runs, and its error says in a line what is missing.
+The outputs belong to the code of a cell (`rushlight record`), without comments and docstrings, which are in the language of the
+notebook. A cell that the student has changed runs, and its error says in a line what is missing.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from autograder.course import ROOT
 from autograder.model import Lab, exercise_name, lab_names
 from autograder.notebook import kernel as kernel_side
 from autograder.notebook import last_check
-from autograder.notebook.cells import exercises_in
+from autograder.notebook.cells import exercises_in, uncommented
 
 START = "import rushlight as rl\nfrom autograder import check, exercise"
 WRONG = """
@@ -263,6 +263,13 @@ def test_code_that_stands_in_its_cell_and_has_not_run_gets_no_verdict(fresh):
     assert "its cell has not run in this kernel" in unrun.data["text/plain"]
     assert passed.data["text/plain"].startswith("✓")
     assert "its cell has changed since you ran it" in changed.data["text/plain"]
+
+
+def test_cells_that_differ_in_comments_and_docstrings_have_the_same_code():
+    cell = 'class A:\n    """One."""\n    def f(self):\n        """Two."""\n        return "Two."  # why'
+    other = cell.replace("One.", "Uno.").replace('"""Two.', '"""Dos.').replace("why", "por qué")
+    assert uncommented(cell) == uncommented(other)
+    assert uncommented(cell) != uncommented(cell.replace('return "Two."', 'return "Dos."'))
 
 
 def test_the_exercises_of_a_cell_are_known_by_its_text():
