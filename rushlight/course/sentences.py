@@ -233,8 +233,10 @@ def _is_noun(words: list[Word], i: int, language: str, persons: tuple[int, ...])
 
 def _helped(words: list[Word], i: int, language: str) -> Verb | None:
     """The verb after the helper `i`, by the rule that fits."""
-    helper, negation = _plain(words[i].text), LANGUAGES[language]["not"]
-    inverted = all(word.text in _of(language, "question", "joint") or word.first for word in words[:i])
+    helper, negation, texts = _plain(words[i].text), LANGUAGES[language]["not"], [word.text for word in words]
+    verbs = {verb.infinitive(language) for verb in corpus.VERBS}
+    first = max(k for k in range(i + 1) if words[k].first)
+    inverted = {*texts[first:i]} <= _of(language, "question", "joint")
     for rule in LANGUAGES[language]["helped"]:
         forms, between = rule["forms"].split(), rule.get("between", "").split()
         if helper not in map(_plain, forms):
@@ -252,14 +254,11 @@ def _helped(words: list[Word], i: int, language: str) -> Verb | None:
                 break
             used += [j] * (word == negation or word in rule.get("between", "").split())
             j += 1
-        if inverted and not asked[1] and word in _of(language, "article"):  # "did the boys play"
-            known = (
-                k
-                for k in range(j + 1, len(words))
-                if _main(language, rule["verb"], _text(words, k)) == (_text(words, k), "")
-            )
-            asked = j, next((k for k in known if words[k].text in _forms(language)), j + 2)
-            j = asked[1]
+        if inverted and not asked[1] and not (helper in ("do", "let") and negation in texts):
+            fits = [k for k in range(j, len(words)) if _main(language, rule["verb"], _text(words, k))[0] in verbs]
+            known = min(fits, default=j + 1 + (word in _of(language, "article")))
+            if known > j and _text(words, known) not in {"", *_closed(language)}:  # "did the boys play"
+                asked, j = (j, known), known
         infinitive, guess = _main(language, rule["verb"], _text(words, j))
         if (infinitive or guess) and not between:
             persons = tuple(k for k in range(6) if _plain(forms[k]) == helper) if len(forms) == 6 else ()
@@ -278,10 +277,8 @@ def _main(language: str, kind: str, word: str) -> tuple[str, str]:
         stem = re.sub("(a|ie|i)n?do$", "", word)
         return (word, "") if kind == "base" else (done, "" if done else stem + ("ar" if f"{stem}a" in word else "er"))
     infinitive, tense, *_ = _forms("en").get(word, ("", ""))
-    if kind in ("done", "passive"):
-        guess = (
-            _guess("en", word)[0] if kind == "done" and (word.endswith("ed") or word in _pairs("en", "common")) else ""
-        )
+    if kind == "done":
+        guess = _guess("en", word)[0] if word.endswith("ed") or word in _pairs("en", "common") else ""
         return done, "" if done else guess
     if kind == "ing":
         return (
@@ -304,7 +301,7 @@ def _after_person(words: list[Word], i: int, language: str) -> Verb | None:
     while _text(words, j) in skipped - forms.keys():
         j += 1
     word = _text(words, j)
-    taken = word in forms or _is_known(word) or word in _pairs(language, "common") or word in ("'s", "two")
+    taken = word in forms or _is_known(word) or word in _pairs(language, "common") or word in ("'s", "two", "dos")
     return (
         None
         if not word or taken or language == "es" and _plain(word) in _without_accent("es")
@@ -350,8 +347,10 @@ def _guess_en(form: str, known: str) -> tuple[str, str, tuple[int, ...]]:
         silent = re.search("([cvzu]|[^gn]g|[aeiou]s|[^aeioul]l)$", stem) is not None  # "changed", "used", "handled"
         double = re.search(r"([^lsfz])\1$", stem) is not None  # "vlogging"
         stems = [stem[:-1]] * double + [stem + "e"] * silent + [stem, stem + "e", stem.removesuffix("e")]
+        stems.sort(key=lambda each: each not in _pairs("en", "common").values())  # "taking"
         for infinitive in (stem.removesuffix("e")[:-1] + "y", *stems):
-            if len(infinitive) > 2 and grammar.english(infinitive, tense, 2) == form:
+            likely = len(infinitive) > 2 or infinitive in ("do", "go")
+            if likely and grammar.english(infinitive, tense, 2) == form:
                 return infinitive, tense, (2,) if tense == "present" else ()
     return form, "", ()
 
@@ -430,7 +429,10 @@ def _words(text: str, language: str) -> list[Word]:
 
 def _in_full(words: list[Word], i: int) -> Word:
     """An "'s" or "'d" as "is", "has", "would" or "had", if it is one."""
-    word, before, after = words[i], words[i - 1].text, _text(words, i + 1)
+    word, before, j = words[i], words[i - 1].text, i + 1
+    while _text(words, j) in _of("en", "adverb", "negation"):
+        j += 1
+    after = _text(words, j)
     done = after in _participles("en") and _forms("en")[after][1] == "past"
     if word.text == "'d":
         return word._replace(text="had" if done else "would")
@@ -455,7 +457,7 @@ def _refused(text: str, words: list[Word], language: str, verb: Verb) -> Reading
     for form in near[:1]:
         infinitive, tense, persons, _ = _forms(language)[forms[form]]
         known = verb._replace(infinitive=infinitive, tense=tense or verb.tense, persons=persons)
-        meant.insert(0 if _is_slip(plain, form) else 1, known)
+        meant.insert(0 if _is_slip(plain, form) and verb.guess not in _pairs(language, "common").values() else 1, known)
     beginnings = (_reading(text, words, language, each).beginning for each in meant)
     return Reading(word=text[word.start : word.end], proposals=tuple(dict.fromkeys(beginnings)))
 
@@ -491,8 +493,8 @@ def _reading(text: str, words: list[Word], language: str, verb: Verb) -> Reading
         and right_form(f"({texts[last]}) yesterday I")[0] == texts[last]
     ):
         verb = verb._replace(tense="past")  # "she hit"
-    yields = not verb.tense or verb.tense in ("present", "progressive") and said in ("past", "future")
-    tense = (said if yields else verb.tense) or "present"
+    yields = said in ("past", "future") and verb.tense in ("", "present", "progressive")
+    tense = said if yields else verb.tense or "present"
     first = max(i for i in range(verb.used[0] + 1) if words[i].first)
     stop = next((i for i in range(last + 1, len(words)) if words[i].first), len(words))
     nots = [i for i in range(first if language == "es" else max(first, verb.used[0] - 1), last) if texts[i] == negation]
@@ -516,7 +518,7 @@ def _reading(text: str, words: list[Word], language: str, verb: Verb) -> Reading
         (subject, pronoun) if subject and _plain(subject.lower()) != _plain(pronoun.lower()) else (),
         tuple(other),
         (
-            *[TIMES[language][tense]] * ((implied or language == "es") and not verb.tense and not said),
+            *[TIMES[language][tense]] * ((implied or language == "es") and not verb.tense and tense not in times),
             *[pronoun] * implied,
         ),
         (" ".join(texts[i] for i in sorted(verb.used)), TIMES[language][tense]) if verb.absent else (),
@@ -601,7 +603,8 @@ def right_form(beginning: str) -> tuple[str, bool]:
     for tense, person, negated, language in cells if beginning + " " not in _next() else ():
         if _beginning(language, infinitive, tense, person, negated) != f"({infinitive}) {rest}":
             continue
-        if language == "en" and (tense == "future" or negated and tense != "progressive"):
+        base = tense == "future" or negated and tense != "progressive" or tense == "present" and person != 2
+        if language == "en" and base:
             return infinitive, True  # "she did not walk"
         known = next((verb for verb in corpus.VERBS if verb.infinitive(language) == infinitive), None)
         # The rule does not know which syllable has the stress: "visited", but "preferred".
