@@ -192,6 +192,8 @@ def _verb(words: list[Word], language: str) -> Verb | None:
         if form not in forms or _is_noun(words, i, language, forms[form][2]):
             continue
         infinitive, tense, persons, absent = forms[form]
+        if tense == "progressive" and {word.text for word in words[i:]} & _helpers(language):
+            continue  # "writing code is fun"
         bare = not tense and (language == "es" or i == 1 and words[0].text == "to")
         new = [k for k in range(i) if bare and not _is_known(words[k].text)]
         if new and _before(words, new[-1]) not in _of(language, "article"):  # "necesito caminar"
@@ -220,7 +222,8 @@ def _is_noun(words: list[Word], i: int, language: str, persons: tuple[int, ...])
     nominal = _of(language, "article", "preposition")
     if language == "en":
         noun = before in nominal or before in LANGUAGES["en"]["be"].split() or after in _helpers("en")
-        return noun and before not in own and not (before == "to" and i == 1)
+        learners = before == "no" and _before(words, i - 1) in own  # "I no walk"
+        return noun and before not in own and not learners and not (before == "to" and i == 1)
     if before in own or {"tu": 1, "el": 2}.get(before) in persons:  # "tu caminas"
         return False
     beside = (
@@ -254,7 +257,8 @@ def _helped(words: list[Word], i: int, language: str) -> Verb | None:
                 break
             used += [j] * (word == negation or word in rule.get("between", "").split())
             j += 1
-        if inverted and not asked[1] and not (helper in ("do", "let") and negation in texts):
+        command = helper in ("do", "let") and negation in texts
+        if language == "en" and inverted and not asked[1] and not command:
             fits = [k for k in range(j, len(words)) if _main(language, rule["verb"], _text(words, k))[0] in verbs]
             known = min(fits, default=j + 1 + (word in _of(language, "article")))
             if known > j and _text(words, known) not in {"", *_closed(language)}:  # "did the boys play"
@@ -318,7 +322,7 @@ def _unread(words: list[Word], i: int, language: str) -> Verb:
 def _candidate(words: list[Word], language: str) -> Verb | None:
     """The word that could be the verb of a text in which there is none that is certain."""
     other = _closed(language) | {*LANGUAGES[language]["homographs"].split()}
-    nominal = _of(language, "article", "preposition")
+    nominal = _of(language, "article", "preposition").union(LANGUAGES[language]["plural"].split())
     free = [i for i, word in enumerate(words) if re.fullmatch("[a-zñáéíóúü]+", word.text) and word.text not in other]
     free = [i for i in free if _before(words, i) not in nominal]
     if (
@@ -403,7 +407,8 @@ def _spoken(words: list[Word], language: str) -> int:
     """How much of a text is of a language."""
     known = _closed(language) | _forms(language).keys() | _pairs(language, "common").keys() | _helpers(language)
     return sum(
-        (word.text in known) + (language == "es" and re.search("[ñáéíóú]", word.text) is not None) for word in words
+        (word.text in known) + (language == "es" and re.search("[ñáéíóú]|..([ai]d|nd)o$", word.text) is not None)
+        for word in words
     )
 
 
@@ -496,10 +501,13 @@ def _reading(text: str, words: list[Word], language: str, verb: Verb) -> Reading
     yields = said in ("past", "future") and verb.tense in ("", "present", "progressive")
     tense = said if yields else verb.tense or "present"
     first = max(i for i in range(verb.used[0] + 1) if words[i].first)
-    stop = next((i for i in range(last + 1, len(words)) if words[i].first), len(words))
+    beyond = _of(language, "question") | {LANGUAGES[language]["and"], "or", "o"}
+    stop = next((i for i in range(last + 1, len(words)) if words[i].first or texts[i] in beyond), len(words))
     nots = [i for i in range(first if language == "es" else max(first, verb.used[0] - 1), last) if texts[i] == negation]
-    negative = [i for i in range(first, stop) if texts[i] in _of(language, "negation") and i not in verb.used]
-    negative += [start] * (language == "en" and start < end and texts[start] == "no")  # "no dogs bark"
+    never = _of(language, "negation")
+    negative = [i for i in range(first, stop) if texts[i] in never and i not in verb.used]
+    if language == "en":  # "no dogs bark", but "no she walks"
+        negative += [i for i in range(first, verb.used[0]) if texts[i] == "no" and texts[i + 1] not in _persons("en")]
     used = {*verb.used, *range(start, end), *times.get(tense, ()), *nots, *negative}
     other = [(cut(i, i), negation) for i in negative]
     known = _without_accent("es").get(_plain(texts[last]), "") if texts[last] not in _forms(language) else ""
