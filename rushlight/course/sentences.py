@@ -100,7 +100,9 @@ def _persons(language: str) -> dict[str, int]:
 
 @cache
 def _helpers(language: str) -> set[str]:
-    return {form for rule in LANGUAGES[language]["helped"] for form in rule["forms"].split()}
+    """The forms of helpers, also without their accents."""
+    forms = {form for rule in LANGUAGES[language]["helped"] for form in rule["forms"].split()}
+    return forms | {*map(_plain, forms)}
 
 
 @cache
@@ -236,7 +238,10 @@ def _is_noun(words: list[Word], i: int, language: str, persons: tuple[int, ...])
 
 def _helped(words: list[Word], i: int, language: str) -> Verb | None:
     """The verb after the helper `i`, by the rule that fits."""
-    helper, negation, texts = _plain(words[i].text), LANGUAGES[language]["not"], [word.text for word in words]
+    helper = _plain(words[i].text)
+    if helper not in _helpers(language):
+        return None
+    negation, texts = LANGUAGES[language]["not"], [word.text for word in words]
     verbs = {verb.infinitive(language) for verb in corpus.VERBS}
     first = max(k for k in range(i + 1) if words[k].first)
     inverted = {*texts[first:i]} <= _of(language, "question", "joint")
@@ -257,7 +262,7 @@ def _helped(words: list[Word], i: int, language: str) -> Verb | None:
                 break
             used += [j] * (word == negation or word in rule.get("between", "").split())
             j += 1
-        command = helper in ("do", "let") and negation in texts
+        command = helper in ("let", "used", "going") or helper == "do" and negation in texts
         if language == "en" and inverted and not asked[1] and not command:
             fits = [k for k in range(j, len(words)) if _main(language, rule["verb"], _text(words, k))[0] in verbs]
             known = min(fits, default=j + 1 + (word in _of(language, "article")))
@@ -416,8 +421,8 @@ def _words(text: str, language: str) -> list[Word]:
     """The words of a text, those of "won't" and "I'll" in full."""
     words: list[Word] = []
     end, joints = 0, _of(language, "joint")
-    for match in re.finditer(r"[\w']+", text.lower().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")):
-        full = match[0].strip("'")
+    for match in re.finditer(r"\w[\w']*(?<!')", text.lower().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")):
+        full = match[0]
         for short, long in LANGUAGES[language]["short"].items():
             full = re.sub(f"^(?:{short})$", long, full)
         first = (
