@@ -107,6 +107,7 @@ class Kept {
     const before = new Map(cells.map((cell) => [cell, cell.text]));
     this.read();
     for (const cell of cells) if (cell.text !== before.get(cell)) cell.display();
+    dispatchEvent(new Event("rushlight:kept"));
     bar.show();
   }
 
@@ -177,7 +178,7 @@ const python = {
   // What is loading, or the cell that runs, has made this Python unusable.
   fail(why) {
     if (this.waiting) this.stop(words("Python has ended ({})", why));
-    else this.end(words("Python could not be loaded: {}. Press again to try once more.", why));
+    else this.end(words("Python could not be loaded: {}. Press again to try once more.", navigator.onLine ? why : words("the site cannot be reached")));
   },
 
   // Run a text as a cell. Resolves to whether it ended without an error.
@@ -564,8 +565,7 @@ class Cell {
   fail(text) {
     const { raised, outputs, unjudged } = this.exercise;
     if (!raised) return void (this.unjudged = unjudged); // it was stopped
-    const error = `${raised.ename}: ${raised.evalue}`.replace(/ \(<.*>, (line \d+)\)$/, ", $1");
-    const head = words("your code does not run: {}", error);
+    const head = doesNotRun(raised);
     this.judged = text;
     this.said = [`✗ ${this.check}: ${head}`, ...raised.traceback].join("\n");
     if (!isLent(this)) this.keepVerdict(text), this.kept.write();
@@ -580,6 +580,8 @@ class Cell {
     this.outputs.append(shown(output, this.outputs.lastElementChild, alt) ?? "");
   }
 }
+
+const doesNotRun = ({ ename, evalue }) => words("your code does not run: {}", `${ename}: ${evalue}`.replace(/ \(<.*>, (line \d+)\)$/, ", $1"));
 
 const lacked = ({ lacks }) => words("Checked in an installed course, not in this page: {}.", lacks);
 
@@ -796,8 +798,7 @@ async function runFresh(cell) {
   const failed = await runNeeded(cell);
   if (!failed) return runOne(cell);
   cell.clear();
-  const { ename, evalue } = failed.raised ?? {}; // none if it was stopped
-  const said = ename ? words("your code does not run: {}", `${ename}: ${evalue}`) : words("Stopped");
+  const said = failed.raised ? doesNotRun(failed.raised) : words("Stopped");
   failed.block.id ||= `cell-${failed.id}`; // only exercises have one
   cell.outputs.append(make("p", { class: "notes" }, make("a", { href: `#${failed.block.id}`, text: failed.heading }), `: ${said}`));
   return false;

@@ -462,6 +462,13 @@ def test_two_tabs_of_a_lab_have_the_same_answers(lab):
     answer(other, OFFSET, SHORT)
     answer(lab, STRIDES, RIGHT)
     other.get_by_text("max(size, 1)").wait_for()
+    lab.once("dialog", lambda dialog: dialog.accept())
+    lab.get_by_role("button", name="Delete").click()
+    undo = lab.locator(".tab-bar").get_by_role("button", name="Undo")
+    undo.wait_for()
+    answer(other, OFFSET, SHORT)
+    undo.wait_for(state="detached")  # it would take the other tab's answer away
+    answer(lab, STRIDES, RIGHT)
     other.close()
     lab.reload()
     assert "map(int" in text_of(lab, OFFSET) and "max(size, 1)" in text_of(lab, STRIDES)
