@@ -51,6 +51,13 @@ class Course:
         folder = self.folder.relative_to(root) if self.folder.is_relative_to(root) else self.folder
         return "" if folder == Path("classroom") else shlex.quote(str(folder))
 
+    def command(self, words: str) -> str:
+        """A command of the course or of nbgrader as it is pasted into a terminal in the course's folder: it names the class."""
+        if not self.name:
+            return words
+        is_own = words.startswith("rushlight ")
+        return f"{words} --class {self.name}" if is_own else f"RUSHLIGHT_CLASSROOM={self.name} {words}"
+
     def labs(self) -> list[Lab]:
         """All labs, in order. A class repository has labs without a source."""
         return [Lab(name, self) for name in lab_names()]

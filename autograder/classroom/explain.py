@@ -62,7 +62,7 @@ _NOT_SEALED = (
     " The student may have written what the graded notebook says of them. They are compared with the points in the gradebook"
 )
 _NOT_ENTERED = (
-    "the gradebook lacks what was entered for this notebook (is it from a backup?): `rushlight grade` enters it again"
+    "the gradebook lacks what was entered for this notebook (is it from a backup?): the next grading enters it again"
 )
 
 
@@ -209,7 +209,7 @@ def seed_of_graded(course: Course) -> int:
     path = course.folder / "seed"
     if not path.exists():
         if not (book := course.folder / "gradebook.db").exists():
-            raise LookupError(f"there is no {book}: `rushlight grade` makes it")
+            raise LookupError(f"there is no {book}: `{course.command('rushlight grade')}` makes it")
         raise LookupError(f"{path} is missing, so nobody knows the cases of this class: grade again with --force")
     return class_seed(path)
 
@@ -248,7 +248,8 @@ def _read_graded(submission: Submission) -> NotebookNode:
             StudentNotebook(lab, submission.text).restored()
         except Unreadable as error:
             raise LookupError(f"the submission of {student} cannot be graded: {error}") from None
-        raise LookupError(f"{student} has not been graded: `rushlight grade {lab.number}` does it")
+        command = lab.course.command(f"rushlight grade {lab.number}")
+        raise LookupError(f"{student} has not been graded: `{command}` does it")
     everybody = {path.parent.name for path in (lab.course.folder / "autograded").glob(f"*/{lab}")}
     everybody = sorted(everybody | {submission.student for submission in handed_in})
     advice = did_you_mean(student, everybody) or f"{len(everybody)} students did"
@@ -370,9 +371,10 @@ def _conclusion(explanation: Explanation, broken: list[str]) -> str:
     if not broken:
         return "every verdict holds; nothing was entered in the gradebook"
     number = explanation.lab.partition("_")[0]
+    command = Course().command(f"rushlight grade {number} --force")
     return (
-        f"does not hold: {', '.join(broken)}; nothing was entered in the gradebook: `rushlight grade {number} --force` grades"
-        " everybody again, and the formgrader takes points by hand"
+        f"does not hold: {', '.join(broken)}; nothing was entered in the gradebook: `{command}` grades everybody again,"
+        " and the formgrader takes points by hand"
     )
 
 

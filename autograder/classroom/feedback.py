@@ -28,12 +28,12 @@ from nbgrader.preprocessors import GetGrades
 
 from ..engine.check import short_name
 from ..engine.verdict import DID_NOT_RUN, GRADER_ERROR, NOT_ATTEMPTED, PASSED, outcome_of
-from ..language import language_of, phrase, speak, speaking
+from ..language import language, language_of, phrase, speak, speaking
 from ..model import Lab, Submission, check_name, digest, exercise_name, is_added
 from ..text import printable
 from .formulas import markdown2html
 from .late import renew, submissions
-from .pages import MARKS, OTHER, SCHEMES, breakable
+from .pages import MARKS, OTHER, SCHEMES, breakable, escaped, write_page
 from .restore import StudentNotebook, edited_checks
 from .table import policy_of
 
@@ -141,8 +141,40 @@ def _put_back(submission: Submission) -> list[str]:
     with suppress(OSError, ValueError, RecursionError):  # it has been replaced since it was graded
         handed_in = StudentNotebook(submission.lab, submission.text)
         if edited := edited_checks(handed_in.content, handed_in.released):
-            return [f"{speak('changed check cells, put back for grading')}: {', '.join(map(short_name, edited))}"]
+            said = speak("changed check cells, put back for grading")
+            return [f"{said[:1].upper()}{said[1:]}: {', '.join(map(short_name, edited))}"]
     return []
+
+
+_STYLE = f"""
+{SCHEMES}
+body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 48rem; margin: 1.5rem auto; padding: 0 1rem;
+  color: var(--page); background: var(--page-b); overflow-wrap: anywhere; }}
+h1 {{ font-size: 1.6rem; margin: 0; }} .who {{ color: var(--muted); margin: .5rem 0; }}
+.first {{ border: 1px solid var(--line); border-left: .3rem solid var(--fail); border-radius: .25rem; padding: .75rem 1rem; }}
+.first h2 {{ font-size: 1.25rem; margin: 0; }} .first p {{ margin: .5rem 0 0; }}
+"""
+
+
+def write_refusal(submission: Submission, reason: str) -> None:
+    """Write the page of a submission that cannot be graded, with the reason. Once one was graded, its page stays."""
+    if submission.graded_path.exists():
+        return
+    title, name = speak("Lab {name}", name=submission.lab), f"{submission.lab}.ipynb"
+    said = speak("Your submission could not be graded")
+    advice = speak("Make sure that JupyterLab opens {name}, and hand it in again. Then it is graded.", name=name)
+    reason = speak(reason)
+    body = (
+        f'<main><h1>{title}</h1><p class="who">{escaped(submission.student)}</p><section class="first"><h2>{said}</h2>'
+        f"<p>{escaped(reason[:1].upper() + reason[1:])}.</p></section><p>{advice}</p></main>"
+    )
+    submission.page.parent.mkdir(parents=True, exist_ok=True)
+    write_page(submission.page, f"{title}: {escaped(submission.student)}", _STYLE, body, language=language())
+
+
+def is_refused(submission: Submission) -> bool:
+    """Whether the page of a submission says why it cannot be graded."""
+    return submission.page.exists() and not submission.graded_path.exists()
 
 
 def _speak_in(language: str, *text: Any, **named: Any) -> str:

@@ -55,7 +55,7 @@ from ..text import did_you_mean, neutral, printable
 from . import groups, late
 from .by_hand import is_entered
 from .collect import name_as_handed_in, take_renamed
-from .feedback import outdated_pages
+from .feedback import outdated_pages, write_refusal
 from .gradebook import HELD, mark_of, open_gradebook, seconds_late
 from .kept_releases import expect_checks, keep_release
 from .plugin import TakeMarked, configure, judge_of
@@ -325,7 +325,10 @@ class _ClassRun:
                 self.begun.setdefault(submission, time.monotonic())
                 self._submit(submission, step)
             except Exception as error:
-                yield self._end(submission, _problem_of(error, "read"))
+                problem = _problem_of(error, "read")
+                if isinstance(error, Unreadable):
+                    write_refusal(submission, problem)
+                yield self._end(submission, problem)
 
     def _may_submit(self, step: Step) -> bool:
         if self.suspects:
@@ -647,7 +650,7 @@ def is_recorded(submission: Submission) -> bool:
 
 
 EARLIER = "the mark of an EARLIER submission, because the present one has not been graded"
-OTHER_POINTS = "the mark with the points that the lab had before: `rushlight grade` gives today's"
+OTHER_POINTS = "the mark with the points that the lab had before: the next grading gives today's"
 
 
 def why_not_recorded(submission: Submission) -> str:

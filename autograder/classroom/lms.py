@@ -21,7 +21,7 @@ from ..engine.observe import GradingError
 from ..model import Lab, Submission
 from ..text import printable
 from .collect import DOWNLOADED, read_names
-from .feedback import shows_entries
+from .feedback import is_refused, shows_entries
 from .grade import EARLIER, OTHER_POINTS, is_done, why_not_recorded
 from .gradebook import mark_of
 from .late import renew, submissions
@@ -99,7 +99,7 @@ def fill_in(
     renew(gradebook, lab, policy_of(lab))
     entries = submissions(gradebook, lab)
     if not entries:
-        raise GradingError(f"{lab} has no marks: `rushlight grade {lab.number}` makes them")
+        raise GradingError(f"{lab} has no marks: `{lab.course.command(f'rushlight grade {lab.number}')}` makes them")
     target = _grade_column(table, lab, column)
     identifying, rows_of, doubled = _match(table, lab, entries, by)
     result = Filled(lab, table.head[target], table.head[identifying], doubled=doubled)
@@ -204,7 +204,7 @@ def _match(
     if not rows_of and not doubled:
         raise GradingError(
             f"no student of {lab} is in the file: {table.head[best]!r} has none of their identifiers"
-            f" (`nbgrader db student list` shows them; --by names another column)"
+            f" (`{lab.course.command('nbgrader db student list')}` shows them; --by names another column)"
         )
     return best, rows_of, doubled
 
@@ -308,6 +308,10 @@ def pack_feedback(lab: Lab, gradebook: Gradebook) -> tuple[list[tuple[Path, int]
         else:
             system, name = _name_in_system(submission, *names[submission.student])
             packs[system][name] = submission.page
+    for submission in lab.submissions():  # that cannot be graded
+        if submission.student in names and is_refused(submission):
+            system, name = _name_in_system(submission, *names[submission.student])
+            packs[system][name] = submission.page
     written = []
     for system, pages in packs.items():
         path = lab.course.folder / f"feedback-{lab}-{system}.zip"
@@ -338,6 +342,7 @@ def _not_to_be_packed(submission: Submission, entry: SubmittedAssignment) -> str
             else "not graded in its present state"
         )
     if not shows_entries(submission, entry):
-        advice = f"`rushlight grade {submission.lab.number}` writes it again"
+        command = submission.lab.course.command(f"rushlight grade {submission.lab.number}")
+        advice = f"`{command}` writes it again"
         return f"marks or comments have changed since the page was written, and {advice}"
     return ""

@@ -18,8 +18,9 @@ from urllib.parse import quote
 from ..engine.check import FIRST_GUESS, short_name
 from ..engine.verdict import NOT_ATTEMPTED, PASSED
 from ..language import language, speak
-from ..model import Lab
+from ..model import Lab, Submission
 from ..text import in_one_line
+from .feedback import is_refused
 from .grade import Row, has_other_marks
 from .items import IN_EACH, attempts, cases, notebooks, rank_correlation, warnings
 from .pages import MARKS, OTHER, SCHEMES, UNGRADED, breakable, escaped, write_page
@@ -148,9 +149,8 @@ def write_report(lab: Lab, rows: list[Row], by_exam: Mapping[str, float] = {}) -
 
 
 def _to_do(lab: Lab, rows: list[Row]) -> str:
-    """What is left until the class has its marks and feedback. Its commands name the class if they need it."""
-    lines, name = [], lab.course.name
-    option, variable = (f" --class {name}", f"RUSHLIGHT_CLASSROOM={name} ") if name else ("", "")
+    """What is left until the class has its marks and feedback."""
+    lines, command = [], lab.course.command
     if count := sum(bool(row.problem) for row in rows):
         said = speak("Submissions that could not be graded: {count}.", count=count)
         lines.append(f'{said} <a href="#look">{speak("The reasons are below.")}</a>')
@@ -160,10 +160,10 @@ def _to_do(lab: Lab, rows: list[Row]) -> str:
         )
     again = speak(
         "After that, {command} brings your marks into this report and the feedback.",
-        command=_code(f"rushlight grade {lab.number}{option}"),
+        command=_code(command(f"rushlight grade {lab.number}")),
     )
-    pack = _code(f"rushlight feedback {lab.number}{option}")
-    send = _code(f"{variable}nbgrader release_feedback {lab}")
+    pack = _code(command(f"rushlight feedback {lab.number}"))
+    send = _code(command(f"nbgrader release_feedback {lab}"))
     give = speak(
         "{pack} packs the feedback for Canvas or Moodle, and {send} sends it through nbgrader's exchange.",
         pack=pack,
@@ -320,7 +320,8 @@ def _map(lab: Lab, rows: list[Row], worth: dict[str, float], by_exam: Mapping[st
     for row in rows:
         page = _page(lab, row)
         name = escaped(row.student)
-        student = f'<a href="{page}">{name}</a>' if row.verdicts else f"<span>{name}</span>"
+        has_page = row.verdicts or is_refused(Submission(lab, row.student))
+        student = f'<a href="{page}">{name}</a>' if has_page else f"<span>{name}</span>"
         flag = f' <span title="{speak("changed check cells, which were put back")}">{FLAG}</span>' if row.edited else ""
         flag += f' <span title="{speak("an answer waits for its mark")}">{WAITS}</span>' if row.waiting else ""
         cells = [_cell(row, check, f"{page}#{lab.release.check_ids[check]}") for check in worth]

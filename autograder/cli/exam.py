@@ -77,7 +77,8 @@ def _draw(labs: list[Lab], no_sandbox: bool) -> int:
         f"{len(drawn.new)} papers: {short(exam.paper('').parent)}/STUDENT.exam, one for each student", markup=False
     )
     out.print(f"the word of the room, which opens them: {exam.word}", markup=False)
-    out.print(f"on paper: rushlight exam print {number}; afterwards: rushlight exam grade {number}", markup=False)
+    on_paper, afterwards = (Course().command(f"rushlight exam {step} {number}") for step in ("print", "grade"))
+    out.print(f"on paper: {on_paper}; afterwards: {afterwards}", markup=False)
     return 1 if drawn.failed else 0
 
 

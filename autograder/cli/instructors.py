@@ -309,7 +309,8 @@ def feedback(lab: str) -> int:
     with _gradebook() as gradebook:
         written, left = pack_feedback(wanted, gradebook)
     if not written and not left:
-        raise LookupError(f"{wanted} has no marks: `rushlight grade {lab}` makes them")
+        command = wanted.course.command(f"rushlight grade {wanted.number}")
+        raise LookupError(f"{wanted} has no marks: `{command}` makes them")
     for line in left:
         out.print(f"not packed: {line}", markup=False, style="yellow")
     for path, count in written:
@@ -324,7 +325,7 @@ def _gradebook() -> AbstractContextManager[Gradebook]:
     from ..classroom.gradebook import open_gradebook
 
     if not (path := classroom() / "gradebook.db").exists():
-        raise FileNotFoundError(f"there is no {short(path)}: `rushlight grade` makes it")
+        raise FileNotFoundError(f"there is no {short(path)}: `{Course().command('rushlight grade')}` makes it")
     return open_gradebook()
 
 
@@ -443,7 +444,8 @@ def _print_askable(lab: Lab) -> int:
     can = [student for student, names in by_student.items() if names]
     if not can:
         raise LookupError(f"no student has an answer to {lab} that can be asked about")
-    out.print(f"all of them: rushlight oral {lab.number} {shlex.join(can)}", markup=False)
+    command = lab.course.command(f"rushlight oral {lab.number} {shlex.join(can)}")
+    out.print(f"all of them: {command}", markup=False)
     return 0
 
 

@@ -648,7 +648,8 @@ def _record(path: Path, way: str | None, name: str | None, student: str | None, 
         raise LookupError(f"no student {printable(student)!r} has handed in a lab of the path {way}")
     key = record.key_of(Course()) if student else None
     if student and key is None:
-        raise LookupError("this class has no key yet: `rushlight grade` makes it")
+        command = Course().command("rushlight grade")
+        raise LookupError(f"this class has no key yet: `{command}` makes it")
     _say_judge()
     with progress_bar() as progress:
         for lab in labs:

@@ -78,7 +78,8 @@ def find_exam(name: str, course: Course) -> ClassExam:
     for each in there:
         if name in (each, each.removeprefix("exam_")):
             return ClassExam(each, course)
-    known = f"there are {', '.join(there)}" if there else "there is none: `rushlight exam LAB` draws one"
+    command = course.command("rushlight exam LAB")
+    known = f"there are {', '.join(there)}" if there else f"there is none: `{command}` draws one"
     raise LookupError(f"no exam {name!r} in this class; {known}")
 
 
@@ -108,7 +109,8 @@ def draw(labs: Sequence[Lab], jobs: int, isolated: bool = True, progress: Progre
     drawn.kept = [student for student in students if exam.paper(student).exists() or exam.key(student).exists()]
     waiting = [student for student in students if student not in drawn.kept]
     if not students:
-        raise LookupError("the class has no students yet: `rushlight grade` enters those who hand in")
+        command = course.command("rushlight grade")
+        raise LookupError(f"the class has no students yet: `{command}` enters those who hand in")
     material = Material(labs, seed, progress) if waiting else None
     for path in (exam.paper(""), exam.key(""), exam.answers("")):
         path.parent.mkdir(parents=True, exist_ok=True)

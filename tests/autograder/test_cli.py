@@ -125,7 +125,7 @@ def test_a_policy_can_be_set_before_a_student_hands_in(root, tmp_path, monkeypat
         (["lab", "01a", "--lang", "xx"], "the course is not in 'xx': it has es besides English"),
         (["translate", "99"], "'99' is no code of a language"),
         (["pytorch", "diff", "--lab", "01a"], "there is no case '01a.1'; the cases are"),
-        (["exam", "01a"], "gradebook.db: `rushlight grade` makes it"),
+        (["exam", "01a"], "gradebook.db: `rushlight grade --class "),
         (
             ["status", "--record", "x.html", "--path", "kernels", "--student", "ada"],
             "no student 'ada' has handed in a lab",
@@ -136,8 +136,8 @@ def test_a_policy_can_be_set_before_a_student_hands_in(root, tmp_path, monkeypat
         (["grade", "01"], "phase 01 has several labs, so name one: 01a_views"),
         (["grade", "01a", "--late", "10"], "a late policy is a percentage for each day or hour"),
         (["watch", "01a", "--from", "nowhere"], "there is no folder nowhere: submissions arrive there"),
-        (["marks"], "gradebook.db: `rushlight grade` makes it"),
-        (["feedback", "01a"], "gradebook.db: `rushlight grade` makes it"),
+        (["marks"], "gradebook.db: `rushlight grade --class "),
+        (["feedback", "01a"], "gradebook.db: `rushlight grade --class "),
         (["check", "01a", "--notebook", "/nowhere.ipynb"], "there is no /nowhere.ipynb"),
         (["check", "01a", "--notebook", "README.md"], "README.md is not a notebook of 01a_views"),
         (["check", "01a", "--notebook", "phases/01_strided/reading.ipynb"], "is it the notebook of another one?"),
@@ -258,6 +258,13 @@ def test_a_lab_opens_in_the_jupyterlab_that_runs_in_this_folder_already(monkeypa
     assert f"JupyterLab ya está en marcha, en {address}" in capsys.readouterr().out
     assert app.main(["lab", "01b"], standalone_mode=False) == 3  # its process has another port now
     assert capsys.readouterr().out.startswith("JupyterLab's own\nroot must allow JupyterLab to start: `")
+
+
+def test_a_command_that_is_proposed_names_the_class(tmp_path):
+    here, other = Course(course.ROOT / "classroom"), Course(tmp_path / "a class")
+    assert here.command("rushlight grade 01a") == "rushlight grade 01a"
+    assert other.command("rushlight grade 01a") == f"rushlight grade 01a --class '{tmp_path}/a class'"
+    assert other.command("nbgrader export") == f"RUSHLIGHT_CLASSROOM='{tmp_path}/a class' nbgrader export"
 
 
 def test_without_a_lab_all_that_were_handed_in_are_graded(monkeypatch, tmp_path):

@@ -138,7 +138,7 @@ def test_points_in_the_gradebook_that_are_not_those_of_a_sealed_verdict_do_not_h
     rulings = {each.check: each.ruling() for each in found.checks}
     assert rulings[passed].endswith(f"; but the gradebook has 0 of {before[passed].worth:g} points for it")
     assert rulings[failed].endswith(f"; but the gradebook has 1 of {before[failed].worth:g} points for it")
-    assert any("`rushlight grade` enters it again" in line for line in found.remarks)
+    assert any("the next grading enters it again" in line for line in found.remarks)
     assert app.main(["explain", "half_done", "01a", passed], standalone_mode=False) == 1
     assert "DOES NOT HOLD: was passed, and is now passed" in capsys.readouterr().out
 

@@ -23,7 +23,7 @@ from autograder.classroom.grade import GradingError, Row, grade, write_csv
 from autograder.classroom.report import write_report
 from autograder.cli.grading import logging_to, print_table
 from autograder.engine import limits
-from autograder.model import Lab, check_name, exercise_name
+from autograder.model import Lab, Submission, check_name, exercise_name
 
 LAB = "01a_views"
 
@@ -48,6 +48,16 @@ def test_a_submission_that_takes_too_long_is_named_and_loses_nothing(classroom, 
     rows = {row.student: row for row in quick_grade(LAB)}
     assert {student: row.total for student, row in rows.items()} == {"half_done": 14, "untouched": 0}
     assert rows["half_done"].remark().endswith(f"not graded, beside the submission: {other.name}")
+
+
+def test_a_submission_that_cannot_be_read_gets_a_page_with_the_reason(classroom, quick_grade):
+    submission = Submission(Lab(LAB), "ben")
+    submission.folder.mkdir(parents=True)
+    submission.path.write_text("<b>")
+    rows = quick_grade(LAB)
+    page = submission.page.read_text(encoding="utf-8")
+    assert "Not a notebook: the file is not JSON." in page and f"JupyterLab opens {LAB}.ipynb" in page
+    assert f'<a href="feedback/ben/{LAB}/{LAB}.html">' in write_report(Lab(LAB), rows).read_text(encoding="utf-8")
 
 
 @pytest.mark.sweep
