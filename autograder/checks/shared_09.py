@@ -283,7 +283,7 @@ def explained_by_rank(raised=None, **reasons):
                 wrong = str(first_apart(*pair))
                 if wrong == "beyond":
                     return f"rank {rank} calls functions of torch.distributed that the contract does not allow"
-                changed = (name for name in ("changed", "unchanged", "kept") if apart(name)(case, *pair))
+                changed = (name for name in ("changed", "kept", "written to") if apart(name)(case, *pair))
                 wrong = next((name for name in changed if name in reasons), wrong)  # numbers may differ because of it
                 return reasons.get(wrong.replace(" ", "_"))
         return None

@@ -749,7 +749,10 @@ def _show_caught(raised: Tree, went_on: bool) -> str:
 
 def _without_idle_entries(mine: Tree, theirs: Tree) -> tuple[Tree, Tree]:
     """Both results without the entries that are None in both: they say nothing about the case. If the student's is an error, it has
-    no entry."""
+    no entry. Results by rank lose them rank by rank."""
+    if isinstance(mine, list) and isinstance(theirs, list) and len(mine) == len(theirs):
+        pairs = [_without_idle_entries(*each) for each in zip(mine, theirs)]
+        return [one for one, _ in pairs], [other for _, other in pairs]
 
     def kept(tree: Tree) -> Tree:
         return {"dict": [pair for pair in tree["dict"] if pair[0] not in idle]} if tree is not mine or ours else tree

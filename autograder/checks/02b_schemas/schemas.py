@@ -55,7 +55,7 @@ def _lists_of_arguments(draw, st):
         "Tensor?[] a, int[]? b=None, int[1] c=[0]", "\tint x,\n\tint[10] y = 1", "int x, , int y", "int x,,int y", "int x,",
         ",int x, ,", ",", " , ", "(int, (int, int), int) x, int y",
     )],
-    hint=when(lambda case: {*"'\""} & {*case["text"]}, "a bracket inside quotes does not count"),
+    hint=when(lambda case: {*"'\""} & {*case["text"]}, "inside quotes brackets and the other kind of quote do not count"),
 )  # fmt: skip
 def parts(xp, text):
     return xp.schema.split_at_commas(text)

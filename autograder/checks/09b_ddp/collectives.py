@@ -34,7 +34,7 @@ _tensor = listed(several((0, 3), 0, 3), _KINDS, ["plain", "plain", "gaps", "turn
     ),
     hint=explained_by_rank(
         waits="nothing is waited for before wait() is called",
-        unchanged="the tensors are written to by wait(), not before",
+        written_before_wait="the tensors are written to by wait(), not before",
         works="wait() waits for one work of each all_reduce, which it returns if async_op=True",
         sent="one all_reduce for each dtype, of all the elements of that dtype in one buffer, in order of first appearance",
         tensors="each tensor takes its own elements back from its buffer, in its own shape",
@@ -52,11 +52,16 @@ def coalesced(xp, torch, group, op, tensors):
         recorded_waits("all_reduce") as waited,
     ):
         pending = xp.distributed.collectives.all_reduce_coalesced([*given], reduction, group)
-        unchanged, sent, waits = all(map(torch.equal, given, before)), traffic.operations[:], [*waited]
+        written = [i for i, pair in enumerate(zip(given, before)) if not torch.equal(*pair)]
+        sent, waits = traffic.operations[:], [*waited]
         pending.wait()
     works = sum(isinstance(work, torch.distributed.Work | WatchedWork) for work in pending.works)
     seen = {"sent": [operation.nbytes for operation in sent], "beyond": seen["beyond"], "waits": waits}
-    return seen | {"unchanged": unchanged, "works": works, "tensors": [tensor.clone() for tensor in memory]}
+    return seen | {
+        "written before wait": written or None,
+        "works": works,
+        "tensors": [tensor.clone() for tensor in memory],
+    }
 
 
 @coalesced.oracle
@@ -68,5 +73,5 @@ def one_by_one(torch, group, op, tensors):
         flat = tensor.contiguous()
         torch.distributed.all_reduce(flat, getattr(torch.distributed.ReduceOp, op), group)
         tensor.copy_(flat)
-    seen = {"sent": [*sent.values()], "beyond": [], "waits": [], "unchanged": True, "works": len(sent)}
+    seen = {"sent": [*sent.values()], "beyond": [], "waits": [], "written before wait": None, "works": len(sent)}
     return seen | {"tensors": [tensor.clone() for tensor in given]}

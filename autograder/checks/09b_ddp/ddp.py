@@ -101,15 +101,17 @@ _BROADCASTS = rows(
 def broadcasts(xp, torch, group, tensors, source):
     mine = _to_broadcast(torch, tensors)
     strides, memory = [tensor.stride() for tensor in mine], [tensor.detach() for tensor in mine]
+    leaves = [[tensor.is_leaf, tensor.requires_grad] for tensor in mine]
     recorded = torch.distributed.get_rank(group) == 0
     traffic = recorded_traffic(["broadcast"], ["torch.distributed._broadcast_coalesced"])
     with traffic as seen, torch.set_grad_enabled(recorded):
         xp.distributed.ddp.broadcast_coalesced([*mine], group, source)
         stays = torch.is_grad_enabled() == recorded
-    same = [tensor.stride() for tensor in mine] == strides
+    now = [tensor.stride() for tensor in mine]
     kept = [[tensor.is_leaf, tensor.requires_grad] for tensor in mine]
-    shown = {"tensors": [copied(tensor) for tensor in memory], "strides": same, "kept": kept}
-    return shown | {"grad mode": stays, **seen}
+    shown = {"tensors": [copied(tensor) for tensor in memory], "strides afterwards": None if now == strides else now}
+    shown["is a leaf, requires grad"] = kept if kept != leaves else None
+    return shown | {"grad mode afterwards": None if stays else not recorded, **seen}
 
 
 @broadcasts.oracle
@@ -119,9 +121,8 @@ def torch_broadcasts(torch, group, tensors, source):
     with recorded_traffic(["broadcast"]) as seen:
         if mine:
             dist._broadcast_coalesced(group or dist.group.WORLD, [tensor.detach() for tensor in mine], 1 << 30, source)
-    kept = [[True, tensor.requires_grad] for tensor in mine]
-    shown = {"tensors": [copied(tensor) for tensor in mine], "strides": True, "kept": kept}
-    return shown | {"grad mode": True, **seen}
+    shown = {"tensors": [copied(tensor) for tensor in mine], "strides afterwards": None}
+    return shown | {"is a leaf, requires grad": None, "grad mode afterwards": None, **seen}
 
 
 # The reducer ---------------------------------------------------------------------------------------------------------
@@ -211,7 +212,7 @@ _LAUNCHED = "every bucket whose turn it is is launched now, and no other one: at
         sent="compare the launches with the order of `reducer.buckets`",
         works="the work that `all_reduce` returns belongs to the bucket whose buffer it reduces",
         waits="backward goes on at once: nothing is waited for here",
-        launched="`reducer.launched` counts the launched buckets",
+        launched_and_sent="`reducer.launched` counts the launched buckets",
         pending="`pending` counts the parameters of a bucket that have not arrived",
         averages="what the all-reduce adds up is the average only if each rank divides its gradient; the buffer gets it "
         "in the place of what it had, and zeros for a gradient of None",
@@ -235,7 +236,7 @@ def marks(xp, torch, group, sizes, limit, orders, earlier):
         first = len(arrivals.seen) == 1
         for index in [unused for unused in range(len(sizes)) if first and unused not in order] + [i]:
             ddp.mark_ready(reducer, parameters[index])
-            counted.append(reducer.launched == len(traffic.operations))
+            counted.append([reducer.launched, len(traffic.operations)])
 
     with xp.distributed.Traffic() as traffic, recorded_waits("all_reduce") as waited:
         arrivals = Arrivals(parameters, traffic, arrived)
@@ -245,7 +246,7 @@ def marks(xp, torch, group, sizes, limit, orders, earlier):
     for bucket in reducer.buckets:
         bucket.work.wait()
     shown = {"arrivals": arrivals.seen, "sent": sent, "works": works, "waits": waits}
-    shown["launched"] = all(counted)
+    shown["launched and sent"] = next((pair for pair in counted if pair[0] != pair[1]), None)
     shown["pending"] = [bucket.pending for bucket in reducer.buckets]
     return shown | {"averages": [*map(copied, views)], "own": [copied(parameter.grad) for parameter in parameters]}
 
@@ -275,7 +276,7 @@ def torch_marks(torch, group, sizes, limit, orders, earlier):
             grads[i] = sum(numbers(torch, sizes[i], rank + 5) for rank in members) / len(members)
     sent = arrivals.sent(leave_out=1)  # the last operation asks which parameters were used
     shown = {"arrivals": arrivals.seen, "sent": sent, "works": count, "waits": []}
-    shown |= {"launched": True, "pending": [0] * count}
+    shown |= {"launched and sent": None, "pending": [0] * count}
     return shown | {"averages": [*map(copied, grads)], "own": [copied(part.grad) for part in alone.parts]}
 
 
@@ -462,10 +463,10 @@ def _about_end(mine, theirs):
 _ABOUT_ENDS = explained_by_rank(
     raised={"wait": "do all ranks call the same collectives, in the same order?"},
     error="a bucket that was not launched is refused before anything else",
-    in_place="other references to a gradient must see the average",
+    replaced="other references to a gradient must see the average",
     state="the next backward begins with `pending` and `work` as a new bucket has them",
     launched="the next backward begins with no launched bucket",
-    waited="each bucket has a work of its own, and each of them is waited for",
+    not_waited_for="each bucket has a work of its own, and each of them is waited for",
     gradients_as_they_were="a backward that is refused changes nothing",
     reducer_as_it_was="a backward that is refused changes nothing",
     sent="the ranks ask each other only if `used` is given, once, in int32",
@@ -518,12 +519,17 @@ def finishes(xp, torch, group, sizes, buckets, used, earlier, looks, late):
     now = [parameter.grad for parameter in parameters]
     return {
         "grads": [*map(copied, now)],
-        "in place": [old is None or new is old and new.data_ptr() == at for new, old, at in zip(now, grads, memory)],
+        "replaced": [i for i, each in enumerate(zip(now, grads, memory)) if _is_replaced(*each)] or None,
         "state": [[0, True]] if all(entry == [0, True] for entry in state) else state,
         "launched": reducer.launched,
-        "waited": all(works),
+        "not waited for": [i for i, waits in enumerate(works) if not waits] or None,
         **seen,
     }
+
+
+def _is_replaced(new, old, memory):
+    """Whether a gradient is another tensor than the `old` one, or is no longer in its memory."""
+    return old is not None and not (new is old and new.data_ptr() == memory)
 
 
 def _state(reducer):
@@ -581,8 +587,8 @@ def torch_finishes(torch, group, sizes, buckets, used, earlier, looks, late):
     size = sum(part.nbytes for part in model.parts)  # of its only bucket
     count, nbytes = seen["sent"]["all_reduce"]
     sent = {"all_reduce": [count - 1, nbytes - size]} if count > 1 else {}
-    shown = {"grads": [copied(part.grad) for part in model.parts], "in place": [True] * len(sizes)}
-    return shown | {"state": [[0, True]], "launched": 0, "waited": True, "sent": sent, "beyond": []}
+    shown = {"grads": [copied(part.grad) for part in model.parts], "replaced": None}
+    return shown | {"state": [[0, True]], "launched": 0, "not waited for": None, "sent": sent, "beyond": []}
 
 
 # All together --------------------------------------------------------------------------------------------------------

@@ -70,7 +70,7 @@ def _about_placements(case, mine, theirs):
         return None
     reasons = {
         "called": "the collective of the table, once, and of shards no larger than the first one",
-        "kept": "the shard that is given is only read",
+        "shard afterwards": "the shard that is given is only read",
         "padding": "every rank's shard is as shard_sizes says, without any padding of the collective",
     }
     for rank, (ours, torchs) in enumerate(zip(mine, theirs)):
@@ -101,8 +101,8 @@ def redistribution(xp, torch, group, shape, changes):
         if "all_to_all" in called and called["all_to_all"][1] <= _padded_bytes(local, shape, source, target, count):
             called["all_to_all"].pop()  # torch pads what it sends
         result = result.clone(memory_format=torch.contiguous_format)
-        kept = torch.equal(local, before)
-        seen.append({"local": result, "called": called, "kept": kept, "beyond": traffic["beyond"]})
+        after = None if torch.equal(local, before) else local
+        seen.append({"local": result, "called": called, "shard afterwards": after, "beyond": traffic["beyond"]})
     return seen
 
 
@@ -124,7 +124,9 @@ def torch_redistribution(torch, group, shape, changes):
             seen.append(error_name(error))
             continue
         result = result.clone(memory_format=torch.contiguous_format)
-        seen.append({"local": result, "called": called if mesh.size() > 1 else {}, "kept": True, "beyond": []})
+        seen.append(
+            {"local": result, "called": called if mesh.size() > 1 else {}, "shard afterwards": None, "beyond": []}
+        )
     return seen
 
 

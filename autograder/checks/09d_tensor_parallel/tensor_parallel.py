@@ -61,8 +61,8 @@ def _both_directions(torch, call, way_in, shape, kind, layout, back, watched=())
     result = copied(y)
     if not way_in:
         y.detach().add_(1)  # its memory is its own
-    unchanged = torch.equal(x, before[0]) and torch.equal(gradient, before[1])
-    return {"result": result, "gradient": copied(x.grad), "unchanged": unchanged, **traffic}
+    written = [name for name, now, was in zip(("x", "gradient"), (x, gradient), before) if not torch.equal(now, was)]
+    return {"result": result, "gradient": copied(x.grad), "written to": written or None, **traffic}
 
 
 _LAYOUTS = ["", "turned", "equal", "zeros"]
@@ -84,7 +84,7 @@ _ABOUT_WAYS = explained_by_rank(
     "other code uses x, too, and what that adds to the gradient is not summed over ranks",
     sent_forward="one of the two directions sends nothing",
     sent_backward="one of the two directions sends nothing",
-    unchanged="other code may use x, and the gradient that arrives, too: the sum goes into a new tensor",
+    written_to="other code may use x, and the gradient that arrives, too: the sum goes into a new tensor",
 )
 
 
@@ -302,7 +302,7 @@ _about_losses = first_of(
     explained_by_rank(
         digits="only the last digits differ: no step computes in a narrower dtype than that of the logits",
         sent_forward="three numbers for each row; and nothing if the reduction is refused",
-        unchanged="the logits and the targets are the caller's: they are not written to",
+        written_to="the logits and the targets are the caller's: they are not written to",
     ),
     when(
         lambda case, mine, theirs: _of_numbers(case, mine, theirs) and "inf" in str(case["scale"]),
@@ -346,7 +346,8 @@ def losses_of_tokens(xp, torch, group, tokens, targets, ignored, reduction, scal
     rest, loss = (targets, first, ignored, reduction, group), tp.vocabulary_parallel_cross_entropy
     before = copied(logits), copied(targets)
     seen = _loss_seen(torch, lambda logits: loss(logits, *rest), logits, gradient, DTENSOR)
-    return seen | {"unchanged": torch.equal(logits, before[0]) and torch.equal(targets, before[1])}
+    after = {"logits": (logits, before[0]), "targets": (targets, before[1])}
+    return seen | {"written to": [name for name, pair in after.items() if not torch.equal(*pair)] or None}
 
 
 @losses_of_tokens.oracle
@@ -363,7 +364,7 @@ def torch_losses_of_tokens(torch, group, tokens, targets, ignored, reduction, sc
 
     call = partial(torch.nn.functional.cross_entropy, target=targets, ignore_index=ignored, reduction=reduction)
     with loss_parallel():
-        return _loss_seen(torch, call, logits, gradient) | {"unchanged": True}
+        return _loss_seen(torch, call, logits, gradient) | {"written to": None}
 
 
 # All together --------------------------------------------------------------------------------------------------------

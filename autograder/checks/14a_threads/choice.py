@@ -56,7 +56,7 @@ def _about_launches(case, mine, theirs):
         about_kernels,
         _about_launches,
         explained(
-            new="the result has memory of its own",
+            memory="the result has memory of its own",
             operands_afterwards="the operands are only read",
             result="the kernel has run, but its values are others: which parameter of this kernel is the output, and which is `a`?",
         ),
@@ -80,7 +80,8 @@ def _sum(loops, a, b, needed):
     result = loops.add(a, b)
     kernels = [[launch.kernel, launch.blocks] for launch in loops.launches]
     shown = {"findings": [], "kernels and blocks": kernels, "result": result}
-    shown |= {"new": all(result.untyped_storage() is not of for of in memory)}
+    new = all(result.untyped_storage() is not of for of in memory)
+    shown |= {"memory": None if new else "an operand's"}
     after = [x.tolist() for x in (a, b)]
     shown |= {"operands afterwards": None if after == before else after}
     if len(kernels) != 1 or not needed:
@@ -94,7 +95,8 @@ def _(torch, a, b):
     result = torch.add(a, b)
     kernel, n = _kernel(result, a, b), result.numel()
     kernels = [[kernel, grid_of(-(-n // 4) if kernel == "add_vectorised" else n, BLOCK, 0)]] if n else []
-    shown = {"findings": [], "kernels and blocks": kernels, "result": result, "new": True, "operands afterwards": None}
+    shown = {"findings": [], "kernels and blocks": kernels, "result": result}
+    shown |= {"memory": None, "operands afterwards": None}
     return shown | _needed(result, a, b)
 
 

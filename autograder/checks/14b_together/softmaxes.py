@@ -110,7 +110,7 @@ def _x(dim, sizes, *others):
         about_together,
         explained(
             dim_out_of_range="`dim` is out of range here, and IndexError says so",
-            new="the result has memory of its own",
+            memory="the result has memory of its own",
             kernels_and_blocks="one launch, or none if there are no elements: which kernel, how many blocks, and how many threads "
             "does a block have?",
             operand_afterwards="`x` is only read",
@@ -146,7 +146,7 @@ def _softmax(rl, x, dim):
     loads = sum(launch.result.counts.global_load.bytes for launch in loops.launches) / max(1, 4 * x.numel())
     shown = {"findings": findings, "kernels and blocks": kernels, "result": result}
     new, after = result.untyped_storage() is not memory, x.tolist()
-    shown |= {"new": new, "operand afterwards": None if after == before else after}
+    shown |= {"memory": None if new else "the operand's", "operand afterwards": None if after == before else after}
     return shown | {"loads of each element": loads}
 
 
@@ -167,4 +167,4 @@ def _(torch, x, dim):
     else:
         kernels, loads = [["softmax_block", threads, LARGEST_BLOCK]], 3.0
     shown = {"findings": [], "kernels and blocks": kernels, "result": result}
-    return shown | {"new": True, "operand afterwards": None, "loads of each element": loads}
+    return shown | {"memory": None, "operand afterwards": None, "loads of each element": loads}

@@ -73,14 +73,20 @@ def _is_taken(x):
         transposed="a contiguous tensor is not transposed, and another one is if the stride of dimension 0 is 1",
         leading_dimension="the distance from one contiguous row, or column, to the next one",
         values="the tensor has the values of `x`",
-        x="`x` is only read",
+        x_afterwards="`x` is only read",
     ),
 )  # fmt: skip
 def prepared_matrices(rl, x):
     before = x.tolist()
     tensor, ld, transposed = rl.aten.native.cuda.blas.prepare_matrix(x)
     copied = tensor.untyped_storage() is not x.untyped_storage()
-    shown = {"x": x.tolist() == before, "copied": copied, "transposed": bool(transposed), "values": tensor.tolist()}
+    after = x.tolist()
+    shown = {
+        "x afterwards": None if after == before else after,
+        "copied": copied,
+        "transposed": bool(transposed),
+        "values": tensor.tolist(),
+    }
     return shown | {"leading dimension": _used(tensor, int(ld), transposed)}
 
 
@@ -95,7 +101,7 @@ def _(torch, x):
     tensor = x if taken else x.clone(memory_format=torch.contiguous_format)
     ld = _used(tensor, tensor.stride(1 if transposed else 0), transposed)
     return {
-        "x": True,
+        "x afterwards": None,
         "copied": not taken,
         "transposed": transposed,
         "values": tensor.tolist(),
@@ -138,10 +144,10 @@ def _products(draw, st):
     ],
     hint=first_of(
         explained(
-            new="the result has memory of its own",
+            memory="the result has memory of its own",
             kernels_and_blocks="one launch of `product_blocked`, with a block for each 64 x 64 elements: x along the columns, y "
             "along the rows. There is none only if the result has no elements",
-            operands="the operands are only read",
+            operands_afterwards="the operands are only read",
             read_in_place="an operand that `prepare_matrix` takes as it is, is read where it is, without a copy",
             epilogue="the kernel adds the bias and applies relu, and no other operator does. It reads neighbours of the bias",
         ),
@@ -176,12 +182,13 @@ def _product(cuda, a, b, bias, relu, needed):
     before, memory = [x.tolist() for x in operands], [x.untyped_storage() for x in operands]
     result = cuda.blas.addmm(bias, a, b, relu)
     kernels = [[launch.kernel, list(launch.blocks)] for launch in cuda.loops.launches]
+    after = [x.tolist() for x in operands]
     new = all(result.untyped_storage() is not of for of in memory)
     shown = {
         "findings": [],
-        "new": new,
+        "memory": None if new else "an operand's",
         "kernels and blocks": kernels,
-        "operands": [x.tolist() for x in operands] == before,
+        "operands afterwards": None if after == before else after,
     }
     if len(kernels) != 1 or not needed:
         return shown | {"result": result}
@@ -212,7 +219,7 @@ def _(torch, a, b, bias, relu):
     result = torch.addmm(bias, a, b)
     m, n = result.shape
     kernels = [["product_blocked", [*grid_of(n, m, 64)]]] if m * n else []
-    shown = {"findings": [], "new": True, "kernels and blocks": kernels, "operands": True}
+    shown = {"findings": [], "memory": None, "kernels and blocks": kernels, "operands afterwards": None}
     if needed := _needed(a, b):
         shown |= {"read in place": [_is_taken(x)[0] if x.numel() else None for x in (a, b)]}
         shown |= {"epilogue": [bias.tolist(), relu]}
