@@ -54,13 +54,23 @@ for (const part of document.querySelectorAll(".md-nav .md-nav")) {
   part.removeAttribute("aria-expanded"); // the label that folds it says so
 }
 
-// A page that is not there offers the search, which in the header of a narrow screen is only an icon.
-for (const button of document.querySelectorAll("button[data-search]")) {
-  button.addEventListener("click", () => {
-    document.getElementById("__search").click();
-    document.querySelector(".md-search__input").focus();
-  });
-}
+// A page that is not there offers the search, which in the header of a narrow screen is only an icon, and a filter that finds nothing
+// does so with what is typed.
+document.addEventListener("click", ({ target }) => {
+  const button = target.closest("button[data-search]"), field = document.querySelector(".md-search__input");
+  if (!button) return;
+  document.getElementById("__search").click();
+  field.focus();
+  if (!button.dataset.search) return;
+  field.value = button.dataset.search;
+  field.dispatchEvent(new InputEvent("input", { bubbles: true }));
+});
+
+const searchFor = (text) => {
+  const button = Object.assign(document.createElement("button"), { type: "button", className: "md-button", textContent: `Search the whole site for “${text}”` });
+  button.dataset.search = text;
+  return button;
+};
 
 // On a touch screen, the first tap on a term shows what it means, and the second follows the link.
 let tapped;

@@ -4,7 +4,7 @@
   const form = document.querySelector("form.names"), field = form.querySelector("input"), said = form.querySelector("output");
   const all = JSON.parse(document.getElementById("names")?.textContent ?? "null"); // for each page, its names
   let listed = []; // the names of all pages
-  const wanted = () => field.value.replace(/\(.*/, "").trim().split(/\s+/).filter(Boolean); // of a call, what is called
+  const wanted = () => field.value.replace(/\(.*|=\s*(True|False|None|[\d.]+)\s*$/, "").trim().split(/\s+/).filter(Boolean); // of a call, what is called
   const count = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
 
   // What is typed may be a name as code has it. `nn.Linear` is a name, `Linear`, and what stands before it. A namespace that has all is left out.
@@ -157,22 +157,24 @@
     return [...new Map(close.filter(({ far }) => far === least).map((each) => [each.own, each])).values()].slice(0, NEAREST);
   }
 
+  // The name of PyTorch's that is left out and is what is typed, or what it is a part of. If nothing is found, its last part may be typed.
+  function lacking({ whole, last }, misses) {
+    const listed = Object.entries(all ?? {}).filter(([page]) => page.startsWith("../")).flatMap(([href, names]) => names.split(" ").map((name) => ({ href, name })));
+    return listed.find(({ name }) => name === whole || whole.startsWith(`${name}.`)) ?? (misses && listed.find(({ name }) => name.split(".").at(-1) === last));
+  }
+
   const narrow = all ? ofAll() : ofPage();
   const missed = () => (all ? `No name contains “${field.value}”.` : `No name on this page contains “${field.value}”. The overview finds the names of all pages.`);
   const show = () => {
     const fits = narrow();
     said.textContent = wanted().length ? fits || missed() : "";
-    if (!wanted().length || fits) return;
-    const search = Object.assign(document.createElement("button"), { type: "button", className: "md-button", textContent: `Search the whole site for “${field.value}”` });
-    search.addEventListener("click", () => {
-      const query = document.querySelector(".md-search__input");
-      document.getElementById("__search").click();
-      query.focus();
-      query.value = field.value;
-      query.dispatchEvent(new InputEvent("input", { bubbles: true }));
-    });
-    const links = nearest(typed(wanted().join("_")).last).map(({ own, href }) => Object.assign(document.createElement("a"), { href, innerHTML: `<code>${own}</code>` }));
-    said.append(...(links.length ? [" Perhaps ", ...links.flatMap((link, i) => (i ? [", ", link] : [link])), "?"] : []), " ", search);
+    if (!wanted().length) return;
+    const link = ([name, href]) => Object.assign(document.createElement("a"), { href, innerHTML: `<code>${name}</code>` });
+    const name = typed(wanted().join("_")), lacks = lacking(name, !fits);
+    if (lacks) said.append(fits ? ". " : " ", "rushlight leaves out ", link([`torch.${lacks.name}`, lacks.href]), ".");
+    if (fits) return;
+    const links = lacks ? [] : nearest(name.last).map(({ own, href }) => link([own, href]));
+    said.append(...(links.length ? [" Perhaps ", ...links.flatMap((link, i) => (i ? [", ", link] : [link])), "?"] : []), " ", searchFor(field.value));
   };
 
   // The address keeps what is typed, for the way back from a result.

@@ -66,7 +66,9 @@ function show() {
     for (const list of lists) list.hidden = !list.querySelector("dt:not([hidden])");
     heading.hidden = lists.every((list) => list.hidden);
   }
-  form.querySelector("output").textContent = count ? `${count} of ${operators.length} operators` : "No operator is like this. Show all has them again.";
+  const said = form.querySelector("output");
+  said.textContent = count ? `${count} of ${operators.length} operators` : "No operator is like this. Show all has them again.";
+  if (!count && called.trim()) said.append(" ", searchFor(chosen.name));
 }
 
 // An address with the anchor of an operator shows this operator, and so all of them.

@@ -48,6 +48,10 @@ def test_operators_are_filtered_by_name_form_kernel_and_derivative(page, served)
     form.get_by_label("Kernel").select_option("structured")
     structured = {name for name in shown(page) if operators()[name].structured_delegate}
     assert {"add_.Tensor"} <= shown(page) == structured < named
+    form.get_by_label("Name").fill("retain_graph")
+    form.get_by_role("button", name="Search the whole site for “retain_graph”").click()
+    assert page.get_by_role("textbox", name="Search").input_value() == "retain_graph"
+    page.keyboard.press("Escape")
     form.get_by_role("button", name="Show all").click()
     form.get_by_label("Derivative").select_option("from the operators it calls")
     assert shown(page) == {name for name, each in operators().items() if each.is_composite}

@@ -201,11 +201,19 @@ def test_the_overview_knows_a_name_by_what_programs_and_pytorch_call_it(api):
     text += '<h2 id="grad"><code>grad</code></h2>'
     text += "<p><strong>In PyTorch:</strong> <code>a/b.h</code>, <code>Engine::run</code>, <code>grad</code>.</p>"
     text += '<h2 id="execute"><code>execute</code></h2><p>Calls <code>grad</code>.</p>'
-    assert api.listed(text, "api/autograd/engine.md") == ["=engine.cpp", "grad!autograd=b.h,Engine.run", "execute"]
+    known = "b.h,Engine.run,grad_outputs,retain_graph,create_graph,only_inputs,allow_unused,is_grads_batched,materialize_grads"
+    assert api.listed(text, "api/autograd/engine.md") == ["=engine.cpp", f"grad!autograd={known}", "execute"]
     assert api.homes("op_linear", "api/operators.md") == ["nn.functional"]
     assert api.homes("Linear", "api/nn/modules/layers.md") == ["nn"] and "" in api.homes(
         "op_add-Tensor", "api/operators.md"
     )
+
+
+def test_the_overview_knows_what_is_left_out_and_rushlight_has_none_of_it(api):
+    listed = api.left_out((ROOT / "docs/left_out.md").read_text("utf-8"))
+    names = [name for names in listed.values() for name in names.split()]
+    assert {*listed} == {*api.LEFT_OUT.values()} and {"vmap", "view_as_real", "fft", "cartesian_prod"} < {*names}
+    assert [name for name in names if "." not in name and hasattr(rl, name)] == []
 
 
 def test_an_example_is_code_and_no_quotation(api):

@@ -92,7 +92,10 @@ PHASES = {
 }
 
 # For each page its names. `~` marks `forms`. After `!` come the modules from which programs take the name, `rushlight` itself as
-# an empty one, and after `=` the names and files of PyTorch that the entry answers to. Those of the whole page come without a name.
+# an empty one, and after `=` the names and files of PyTorch that the entry answers to, and its arguments. Those of the whole page
+# come without a name. What rushlight leaves out is below the addresses that say so.
+LEFT_OUT = {"": "../left_out.html", "Names that few programs use": "../left_out.html#names-that-few-programs-use"}
+LEFT_OUT_NAME = re.compile(r"`torch\.([\w.]+)`|`(\w+)` \d")
 NAMES = '<script type="application/json" id="names">{}</script>'
 ANCHOR = re.compile(r'<h[23] id="([^"]+)"><code>|<span id="([^"]+)"></span>|<code [^>]*id="(op_[^"]+)"')
 
@@ -451,11 +454,12 @@ def on_page_content(content: str, page: Page, **_) -> str:
     return INLINE.sub(lambda match: match[0] if match[1] else _linked_html(match, page), content)
 
 
-def on_post_page(output: str, page: Page, **_) -> str:
+def on_post_page(output: str, page: Page, config: MkDocsConfig, **_) -> str:
     """The sources come last, so that nothing else has to read them: not Markdown, and not the index of the search. So do the places
     at which a phone may break a long name."""
     if page.file.src_uri == "api/index.md":
-        return output.replace(NAMES.format(""), NAMES.format(json.dumps(anchors, separators=(",", ":"))))
+        names = anchors | left_out(Path(config.docs_dir, "left_out.md").read_text(encoding="utf-8"))
+        return output.replace(NAMES.format(""), NAMES.format(json.dumps(names, separators=(",", ":"))))
     if not page.file.src_uri.startswith("api/"):
         return output
     return HEADED.sub(lambda match: match[1] + match[2].replace(".", ".<wbr>"), FOLDED.sub(_folded, output))
@@ -1054,11 +1058,35 @@ def listed(content: str, path: str) -> list[str]:
         "".join([
             name,
             "~" if name in own else "!" + ",".join(spaces) if (spaces := homes(name, path)) else "",
-            "=" + ",".join(known) if (known := answers(text, name)) else "",
+            "=" + ",".join(known) if (known := answers(text, name) + arguments(name, path)) else "",
         ])
         for name, text in found.items()
         if name or answers(text)
     ]  # fmt: skip
+
+
+def arguments(anchor: str, path: str) -> list[str]:
+    """The arguments that a function has in PyTorch too and that have a default, if their names are of several words."""
+    module = sys.modules.get(f"rushlight.{path[4:-3].replace('/', '.')}")
+    name, _, method = anchor.partition(".")
+    value = getattr(module, name, None)
+    if not (homes(name, path) or name == "Tensor"):
+        return []
+    try:
+        found = inspect.signature(getattr(value, method) if method else value).parameters.values()
+    except (AttributeError, TypeError, ValueError):
+        return []
+    return [each.name for each in found if "_" in each.name.strip("_") and each.default is not each.empty]
+
+
+def left_out(page: str) -> dict[str, str]:
+    """The names in the tables of what is left out, without `torch`, by the address that lists them."""
+    parts = [part.partition("\n") for part in re.split("^(?:# .*|## )", page, flags=re.MULTILINE)[1:]]
+    return {
+        LEFT_OUT[title]: " ".join(map("".join, LEFT_OUT_NAME.findall(text)))
+        for title, _, text in parts
+        if title in LEFT_OUT
+    }
 
 
 def answers(text: str, name: str = "") -> list[str]:
