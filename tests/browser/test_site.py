@@ -555,6 +555,26 @@ def test_the_list_of_pages_begins_with_a_whole_line(page, served):
         assert scrolled > 100 and cut == 0, name
 
 
+COVERED = """() => {
+    const focused = document.activeElement, { x, y, width, height } = focused.getClientRects()[0];
+    if (!focused.closest("article")) return [];
+    const above = document.elementFromPoint(x + width / 2, y + Math.min(height / 2, 12));
+    return focused.contains(above) || above?.contains(focused) ? [] : [focused.outerHTML.slice(0, 80)];
+}"""
+
+
+@pytest.mark.parametrize("name", sweep(["placement", "talk", "review", "api/index"], every=4))
+def test_a_focus_that_goes_back_is_not_behind_the_bars(page, served, name):
+    page.goto(f"{served}/{name}.html", wait_until="networkidle")
+    page.set_viewport_size({"width": 390, "height": 600})
+    page.locator("article a:visible").last.focus()
+    covered = []
+    for _ in range(25):
+        page.keyboard.press("Shift+Tab")
+        covered += page.evaluate(COVERED)
+    assert covered == []
+
+
 @pytest.mark.sweep
 def test_single_keys_lead_nowhere_from_a_control_and_can_be_turned_off(page, served):
     reading = f"{served}/phases/01_strided/reading_01a.html"
@@ -628,6 +648,9 @@ def test_the_overview_of_the_api_finds_the_names_of_all_pages_and_enter_leads_to
     assert page.locator("dt:visible").all_inner_texts() == ["aten.strided"]
     field.fill("contigous_stride")
     assert page.locator("form.names output a").all_inner_texts() == ["contiguous_strides"]
+    field.fill("torch.fft.fft")
+    assert "rushlight leaves out torch.fft." in page.locator("form.names output").inner_text()
+    assert page.locator("form.names output a").get_attribute("href") == "../left_out.html"
     field.fill("memory formats")  # a title
     assert page.locator("dt:visible").all_inner_texts()[0] == "c10.memory_formats"
     field.fill("TensorIterator")
