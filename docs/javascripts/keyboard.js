@@ -49,6 +49,9 @@ document.querySelector(".md-path")?.setAttribute("aria-label", words("You are he
 document.querySelector("form[data-md-component=palette]")?.setAttribute("aria-label", words("Colours"));
 document.querySelector(".md-search__options")?.removeAttribute("aria-label");
 document.querySelector(".md-search__options")?.setAttribute("role", "none");
+document.querySelector(".md-search-result__meta")?.setAttribute("role", "status"); // how many pages are found
+const hits = document.querySelector(".md-search-result__list"); // a link takes no name from an article in it
+if (hits) new MutationObserver(() => hits.querySelectorAll("a > article").forEach((each) => (each.role = "none"))).observe(hits, { childList: true, subtree: true });
 for (const part of document.querySelectorAll(".md-nav .md-nav")) {
   part.setAttribute("role", "group");
   part.removeAttribute("aria-expanded"); // the label that folds it says so

@@ -429,6 +429,10 @@ def test_a_result_of_the_search_marks_the_words_of_the_question_that_say_what_it
     marks = page.locator(".md-search-result mark")
     marks.first.wait_for()
     assert {text.lower() for text in marks.all_text_contents()} <= {"stride", "strides", "strided"}
+    tree = page.context.new_cdp_session(page).send("Accessibility.getFullAXTree")["nodes"]
+    links = [each for each in tree if each.get("role", {}).get("value") == "link" and not each["ignored"]]
+    assert [each for each in links if not each["name"]["value"]] == []
+    assert page.get_by_role("status").filter(has_text="the best first").is_visible()
 
 
 def test_the_menu_of_languages_says_whether_it_is_open_and_escape_closes_it(page, served):
