@@ -57,6 +57,13 @@ def test_home_and_a_lab_lead_on_to_pages_in_that_language(folder):
         assert links and all((path.parent / link).resolve().is_relative_to(folder / LANGUAGE) for link in links), name
 
 
+def test_each_row_of_the_models_sentences_on_home_is_in_its_language(folder):
+    for page in folder / "index.html", folder / LANGUAGE / "index.html":
+        rows = re.findall(r'<tr lang="(\w+)">\s*<td[^>]*>\((\w+)\)', page.read_text("utf-8"))
+        assert {verb for language, verb in rows if language == "en"} == {"drag", "climb", "copy"}
+        assert {verb for language, verb in rows if language == "es"} == {"copiar", "unir", "limpiar", "wugar"}
+
+
 def test_a_link_to_a_page_in_english_says_so(folder):
     """In the map's drawing too, where a link has a label."""
     said = translation.catalogue(LANGUAGE, "site")["in English"]

@@ -40,6 +40,7 @@ ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
 LENGTH = re.compile(r"([\d.]+)(pt|px)?$")
 CODE = re.compile(r"<pre\b([^>]*)>(?:<span></span>)?<code[^>]*>(.*?)</code></pre>", re.DOTALL)
 DOCSTRING = re.compile(r'^(?:<span class="w">( *)</span>)?<span class="sd">( *)', re.MULTILINE)  # a line of one
+VERB = re.compile(r"<tr>(?=\s*<td[^>]*>\(\w+?([aei]r)?\) )")  # a row of home's table: it begins with a verb
 TABLE = re.compile(r"<table(?! class)[^>]*>.*?</table>", re.DOTALL)
 CELL = re.compile(r"<(t[hd])[^>]*>(.*?)</\1>", re.DOTALL)
 WIDEST = 37  # letters of the longest words of the columns together, for which a phone has room
@@ -86,6 +87,7 @@ def on_page_content(content: str, page: Page, config: MkDocsConfig, files: Files
     content = content.replace('<div class="card"', '<div role="listitem" class="card"')
     content = content.replace('<a class="headerlink"', '<a class="headerlink" aria-hidden="true" tabindex="-1"')  # a ¶
     content = TABLE.sub(stacked, named_tables(content))
+    content = VERB.sub(lambda row: f'<tr lang="{"es" if row[1] else "en"}">', content) if page.is_homepage else content
     content = CODE.sub(_copied, _pictures(content, page.url, files))
     if "data-so-far" in content:  # predictions of what programs print
         content = CODE.sub(_with_lines, content)

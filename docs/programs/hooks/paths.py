@@ -144,7 +144,7 @@ def linked(markdown: str, config: MkDocsConfig) -> str:
     pages |= {phase.name[:2]: f"phases/{phase.name}/reading.md" for phase in config.extra["phases"]}
 
     def link(number: re.Match) -> str:
-        return f"[{number[1]}]({pages[number[1]]})" if number[1] in pages else number[0]
+        return f"[{number[1]}]({pages[number[1]]}){{ .of-phase }}" if number[1] in pages else number[0]
 
     return ROW.sub(lambda row: NUMBER.sub(link, row[0]), markdown)
 
