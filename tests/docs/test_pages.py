@@ -264,11 +264,10 @@ def test_a_part_lists_its_sections_in_the_language_of_the_page(hooks, long, monk
 def test_a_part_of_a_reading_without_a_translation_is_all_in_english(hooks, long, monkeypatch):
     for module in languages, hooks["notebooks"]:
         monkeypatch.setattr(module, "LANGUAGE", "es")
-    text = f"\n\n{hooks['divided'].SET_UP}\n\n# Part 01b".join(
-        hooks["notebooks"].convert(long, None).split("# Part 01b")
-    )
-    one = hooks["divided"].pages(text, long, {})["phases/01_x/reading_01a.md"][1]
-    assert "a part of [reading 01](reading.md)" in one and "To start here" not in one
+    for start in hooks["divided"].SET_UP, hooks["divided"].ALL_CELLS:
+        text = f"\n\n{start}\n\n# Part 01b".join(hooks["notebooks"].convert(long, None).split("# Part 01b"))
+        one = hooks["divided"].pages(text, long, {})["phases/01_x/reading_01a.md"][1]
+        assert "a part of [reading 01](reading.md)" in one and "To start here" not in one
 
 
 def test_a_title_of_a_page_elsewhere_that_stays_english_says_so(monkeypatch):

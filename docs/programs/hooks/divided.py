@@ -37,6 +37,7 @@ QUESTION = re.compile(r"\*\*([^*]+\?)\*\*")
 FIGURE = re.compile(r"\]\((\w+)\.svg\)")
 LINK = re.compile(r"\]\(((?:[\w./-]+\.md)?)#([\w-]+)\)")
 SET_UP = "*To start here, run the set-up cells above.*"  # in a notebook: a page runs them where a cell needs them
+ALL_CELLS = "*To start here, run all cells above.*"  # in one whose parts use what parts before them show
 READING = re.compile(r"phases/\w+/reading\w*\.md$")
 
 
@@ -116,10 +117,12 @@ def pages(text: str, reading: Notebook, labs: dict[str, str]) -> dict[str, tuple
             part.title if part.number else f"{first.title.partition(':')[0]}: {part.title[0].lower()}{part.title[1:]}"
         )
         cards.append(_card(part, said, notes))
-        body = said.partition("\n")[2].replace(say(reading.name)(SET_UP, "paragraph") or SET_UP, "").strip()
+        body = said.partition("\n")[2]
+        for start in SET_UP, ALL_CELLS:
+            body = body.replace(say(reading.name)(start, "paragraph") or start, "")
         heading = f"# {title} {{ #{part.anchor} }}"
         notes.insert(1, f"{words('a part of', here)} {whole}")
-        text = f"{heading}\n\n{' · '.join(notes)}\n{{: .notes }}\n\n{body}"
+        text = f"{heading}\n\n{' · '.join(notes)}\n{{: .notes }}\n\n{body.strip()}"
         if lab:
             text += f"\n\n**{words('Now build it:', here)}** {lab[0]}."
         found[part.page] = title, text
