@@ -29,6 +29,7 @@ WORDS = 2  # of a sentence, apart from its values, that are not of another one
 _VARIABLES = ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")  # gettext's, the first that is set counts
 _CODE = re.compile(r"[a-z]{2,3}(?:_[A-Z]{2})?")
 _WORD = re.compile(r"[^\W\d_]{2,}")
+_PROSE = re.compile(r"\b[a-z]{2,} [a-z]{2,}")
 _STEP = re.compile(r"(\.|\[\d+\])")  # between the parts of where a result differs
 _PLACE = re.compile(r"\{(\w*)\}")
 _ENTRY = re.compile(r'^((?:#[^~].*\n|#\n)*)msgid (".*"(?:\n".*")*)\nmsgstr (".*"(?:\n".*")*)', re.MULTILINE)
@@ -119,8 +120,12 @@ def _spoken(text: str, language: str, deep: int) -> str:
         if (values := _values(literals, text)) is not None:
             known = [value if value.isdigit() else _spoken(value, language, deep - 1) for value in values]
             is_short = len(_WORD.findall(" ".join(literals))) < WORDS
-            if is_short and (not any(known) or rest and _spoken(rest, language, deep - 1)):
+            has_name = rest and ": " not in "".join(literals)
+            if is_short and (not any(known) or has_name and _spoken(rest, language, deep - 1)):
                 continue  # another sentence with these few words, or a name with them
+            is_open = not literals[0] and not literals[-1]
+            if is_open and any(_PROSE.search(value) for said, value in zip(known, values) if not said):
+                continue  # a sentence of others, such as an error of torch
             spoken = dict(zip(names, (said or value for said, value in zip(known, values))))
             return "".join(spoken[part] if at % 2 else part for at, part in enumerate(_PLACE.split(said)))
     said = rest and _spoken(rest, language, deep - 1)

@@ -273,6 +273,8 @@ FRENCH = {
     "{agreed} of {cases} cases agree with {judge}": "{agreed} cas sur {cases} s'accordent avec {judge}",
     "{agreed}; the smallest that does not:": "{agreed}; le plus petit autre:",
     "{0} and {1}": "{0} et {1}",
+    "{0} of {1} and {2}": "{0} de {1} et {2}",
+    "item [{place}]: {words}": "élément [{place}]: {words}",
     "{note} is slow": "{note} est lent",
     "yours": "le tien",
     "hint": "indice",
@@ -301,6 +303,8 @@ def test_what_code_says_are_the_texts_of_calls_and_what_a_hint_may_be():
         ("not attempted and this", "pas essayé et this"),
         ("a hint on this and that", "a hint on this and that"),
         ("not attempted by chance", "not attempted by chance"),
+        ("values of the graph and the rest of it", "values of the graph and the rest of it"),
+        ("x: item [2, 0]: yours 1, torch's 2", "x: élément [2, 0]: le tien 1, celui de torch 2"),
         ("; : and ; " * 500, "; : and ; " * 500),
     ],
 )
