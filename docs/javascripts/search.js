@@ -89,7 +89,7 @@
       readOf.set(location, [titled, body.length]);
       for (const word of new Set([...body, ...split(title)])) known.set(word, (known.get(word) ?? 0) + 1);
       for (const each of name ? [] : new Set([heading(doc), ...asked, ...asked.map((each) => each.replaceAll("_", " "))])) {
-        const question = { location, stems: new Set(stems(each)) };
+        const question = { location, text: each, stems: new Set(stems(each)) };
         own.has(location) ? own.get(location).push(question) : own.set(location, [question]);
         for (const each of question.stems) having.has(each) ? having.get(each).push(question) : having.set(each, [question]);
         if (/^\S+$/.test(each)) BEGINNING.test(location) ? chapters.set(each.toLowerCase(), location) : names.add(each.toLowerCase());
@@ -260,16 +260,25 @@
     return `<p>${start ? "… " : ""}${all.slice(start, start + LINES).join(" ")}${start + LINES < all.length ? " …" : ""}</p>`;
   }
 
-  // What is shown of a section: the two blocks that have most of the words, with the words marked as the question has them.
+  // The question of a section that is most alike, for one that has no word of what is typed: it was found by this. The first is its title.
+  function reason(location, sought) {
+    const like = ({ stems }) => sum([...stems].filter((each) => sought.has(each))) / length(stems);
+    const [best] = (own.get(location) ?? []).slice(1).sort((one, other) => like(other) - like(one));
+    return best && like(best) ? best.text.replace(/[&<>]/g, (each) => `&#${each.charCodeAt()};`) : null;
+  }
+
+  // What is shown of a section: the two blocks that have most of the words, with the words marked, and others that say the same.
   function shown(group) {
-    const roots = new Set(content.map(root)), begun = last.length > 2 && !EMPTY.has(bare(last)) && !mended ? bare(last) : null;
-    const hit = (word) => !EMPTY.has(bare(word)) && (roots.has(root(word)) || (begun && bare(word).startsWith(begun)));
-    const marked = (text) => text.replace(/<[^>]*>|&#?\w+;|[\p{L}\p{N}_]+/gu, (word) => (/^[<&]/.test(word) || !hit(word.toLowerCase()) ? word : `<mark>${word}</mark>`));
+    const sought = new Set(content.map(stem)), begun = last.length > 2 && !EMPTY.has(bare(last)) && !mended ? bare(last) : null;
+    const hit = (word) => !EMPTY.has(bare(word)) && (sought.has(stem(word)) || (begun && bare(word).startsWith(begun)));
+    const marked = (text) => text.replace(/<[^>]*>|&#?\w+;|[\p{L}\p{N}_]+(?:\+\+)?/gu, (word) => (/^[<&]/.test(word) || !hit(word.toLowerCase()) ? word : `<mark>${word}</mark>`));
     for (const each of group) {
       const { title, text, english } = sections.get(each.location);
-      const blocks = text.split(/(?<=<\/(?:p|ul|ol|pre)>)\s*(?=<)/).map((block, at) => ({ block, at, hits: new Set(split(plain(block)).filter(hit).map(root)).size }));
+      const blocks = text.split(/(?<=<\/(?:p|ul|ol|pre)>)\s*(?=<)/).map((block, at) => ({ block, at, hits: new Set(split(plain(block)).filter(hit).map(stem)).size }));
       const best = [...blocks].sort((one, other) => other.hits - one.hits).filter(({ hits }, i) => hits || !i).slice(0, 2);
       each.text = best.sort((one, other) => one.at - other.at).map(({ block }) => marked(cut(block, hit))).join("");
+      const why = /<mark>/.test(marked(title) + each.text) || !each.score ? null : reason(each.location, sought);
+      if (why) each.text = `<p><small>${words("In other words: “{0}”", marked(why))}</small></p>${each.text}`;
       each.title = marked(title) + (english && !each.location.includes("#") ? ` <small>(${words("in English")})</small>` : "");
     }
   }
