@@ -1,6 +1,7 @@
 """A drawing that is too wide for a phone has a narrow one, with letters of the same size."""
 
 import re
+from functools import partial
 
 import pytest
 
@@ -8,7 +9,7 @@ import rushlight as rl
 from docs.programs import IMAGES
 from docs.programs.hooks import panels, schemes
 from docs.programs.hooks.narrow import LABEL, PHONE, narrow
-from rushlight.course.draw import paper
+from rushlight.course.draw import paper, quantization
 from rushlight.course.draw.backward import graph, graphs
 
 WIDE = "a_parameter_with_a_long_name"
@@ -42,9 +43,9 @@ def areas() -> str:
     return figure._repr_svg_()
 
 
-def tree() -> str:
-    """A node that reads six others, which are in one row."""
-    leaves = [rl.ones(2, requires_grad=True) for _ in range(6)]
+def tree(count: int = 6) -> str:
+    """A node that reads others, which are in one row."""
+    leaves = [rl.ones(2, requires_grad=True) for _ in range(count)]
     return graph(rl.stack(leaves), {f"parameter_{i}": leaf for i, leaf in enumerate(leaves)})._repr_svg_()
 
 
@@ -73,7 +74,32 @@ def test_a_drawing_that_fits_a_phone_has_no_other():
     assert panels.fitted(of("torch")) is None
 
 
-@pytest.mark.parametrize(("drawing", "column", "letter"), [(chart, PHONE, 11), (tree, PHONE, 9), (chart, 688, 11)])
+def rows() -> str:
+    """Sixteen boxes in a row, each with a word."""
+    figure, axes = paper.sheet(paper.ROOM, 2)
+    for i in range(16):
+        paper.cell(axes, i * paper.ROOM / 16, 0, paper.ROOM / 16, 1, "0.9", "wide")
+    return figure._repr_svg_()
+
+
+def names() -> str:
+    """Twelve points in a row, each with its name."""
+    points = [(f"point number {i}", 10 + 5 * i, 0.9) for i in range(12)]
+    return quantization.trade_off([("all", points)], "size", "score")._repr_svg_()
+
+
+def test_a_drawing_is_wider_than_its_column_rather_than_with_smaller_letters_cut_words_or_names_on_each_other():
+    for drawing in tree, rows, names:
+        narrow = panels.fitted(drawing())
+        width, units = (float(re.search(name, narrow)[1]) for name in (r' width="([\d.]+)"', r'viewBox="0 0 ([\d.]+)'))
+        assert width > PHONE and 7.5 * width / units > 8.9
+    words = re.findall(r">([^<>]*)</t(?:span|ext)>", panels.fitted(tree()))
+    assert words.count("Accumulate") == words.count("Grad") > 1
+
+
+@pytest.mark.parametrize(
+    ("drawing", "column", "letter"), [(chart, PHONE, 11), (partial(tree, 5), PHONE, 9), (chart, 688, 11)]
+)
 def test_a_narrow_drawing_fits_its_column_and_its_letters_are_eleven_pixels_high_or_nine_if_a_word_would_be_cut(
     drawing, column, letter
 ):

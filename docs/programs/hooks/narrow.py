@@ -5,7 +5,8 @@ The drawing is a row of intervals between the sides of its shapes, and each inte
 below it allow. A chart shrinks as one interval, so its scale stays even. A long text gets a second line, and what is below moves
 down. A bracket that fits a line is not broken. The entries of a legend that are in a row get further rows. In a chart, a text that
 is longer than its bar is cut, as the programs that draw do. If marks of an axis touch each other, every second one is left out, or
-is lower than the others if they are words.
+is lower than the others if they are words. A word is cut only where it has no room whole. If letters would be smaller than `LEAST`,
+words be cut or several names of a chart be on each other, the drawing is wider than the phone, and moves sideways.
 
 A unit is that of the drawings of `rushlight/course/draw`, whose smallest text is 7.5 units high.
 """
@@ -16,7 +17,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from math import cos, inf, radians, sin
 from pathlib import Path
@@ -28,6 +29,7 @@ from PIL import ImageFont
 
 PHONE = 358  # pixels of its column
 LETTER, LEAST = 11, 9  # pixels of the smallest text, and of it where a word would be cut otherwise
+WIDER = 1.25  # than a column is a drawing with the smallest letters, rather than that a word is cut
 SMALLEST, LARGEST = 7.5, 8.5  # sizes of texts
 INSIDE = 3.5, 1.5  # between a text and the side of its box, and at the least
 LABEL = 9.5  # the size of the largest text of a drawing in pixels, which has short texts
@@ -177,13 +179,13 @@ def narrow(
     else:
         natural, (ground, *shapes) = float(root.get("width")[:-2]) * 4 / 3 / width, shapes
     charts = [shape for shape in shapes if ground and is_chart(shape, ground)]
-    foot, widest, room = 0.0, 0.0, column * (LABEL if in_pixels else SMALLEST) / letter
+    foot, widest, room, crowded = 0.0, 0.0, column * (LABEL if in_pixels else SMALLEST) / letter, 0
     for left, top, right, bottom in windows or [(0.0, 0.0, width, height)]:
         inside = [
             [item for item in items if left <= item.middle[0] <= right and top <= item.middle[1] < bottom]
             for items in (shapes, texts, charts)
         ]
-        across, total = fit(*inside, left, right, room)
+        across, total = fit(*inside, left, right, room, room if letter > LEAST else WIDER * room)
         if whole and (total > room + 0.1 or any(len(text.lines) > 1 for text in inside[1])):
             return None
         flow(inside[0], inside[1], room)
@@ -191,13 +193,16 @@ def narrow(
         if windows:  # a panel beside a higher one ends where its own drawing does
             bottom = min(bottom, max([shape.bottom for shape in inside[0]] + [text.y for text in inside[1]]) + BELOW)
         down, end = lower(inside[0], inside[1], top, bottom, foot)
-        write(*inside, across, down, total)
+        crowded += write(*inside, across, down, total)
         foot, widest = end, max(widest, total)
     if letter > LEAST and any(text.cut for text in texts):
         return narrow(drawing, windows, letter - 1, column)
+    if crowded > 1 and column < natural * width:
+        return narrow(drawing, windows, max(letter - 1, LEAST), round(1.1 * column))
     if ground:
         ground.element.set("d", f"M0 {foot:.2f}L{widest:.2f} {foot:.2f}L{widest:.2f} 0L0 0z")
-    scale = min(natural, column / widest)
+    scale = column / widest if in_pixels else max(column / widest, LEAST / SMALLEST)
+    scale = min(natural, scale)
     root.set("viewBox", f"0 0 {widest:.2f} {foot:.2f}")
     root.set("width", f"{widest * scale:.2f}")
     root.set("height", f"{foot * scale:.2f}")
@@ -350,9 +355,16 @@ def centre(shapes: Sequence[Shape], texts: Sequence[Text]) -> None:
 
 
 def fit(
-    shapes: Sequence[Shape], texts: Sequence[Text], charts: Sequence[Shape], left: float, right: float, room: float
+    shapes: Sequence[Shape],
+    texts: Sequence[Text],
+    charts: Sequence[Shape],
+    left: float,
+    right: float,
+    room: float,
+    whole: float,
 ) -> tuple[Map, float]:
-    """Return where each x goes, and the width of the whole, which is `room` at most if it can be. Texts get their lines."""
+    """Return where each x goes, and the width of the whole, which is `room` at most if it can be, and `whole` if words would be cut
+    otherwise. Texts get their lines."""
     for text in texts:
         inside = [chart for chart in charts if chart.left - 1 <= text.x <= chart.right + 1]
         text.soft = any(chart.top - 2 <= text.y <= chart.bottom or is_mark(text, chart, texts) for chart in inside)
@@ -368,6 +380,15 @@ def fit(
         ):
             text.row = []
     knots = sides(shapes, texts, charts, left, right)
+
+    def spaced(inside: float, least: float) -> list[float]:
+        asked = shared(knots, needs(shapes, texts, charts, left, right, inside), charts)
+        low, high = least, 1.0
+        for _ in range(8):
+            part = (low + high) / 2
+            low, high = (part, high) if sum(shrunk(knots, asked, part)) <= room else (low, part)
+        return shrunk(knots, asked, low)
+
     for most, least, caps in (
         (room, 0.2, CAPS[:-2]),
         (room, 0.0, CAPS),
@@ -378,15 +399,24 @@ def fit(
                 share = text.box.wide / (right - left) if text.box else 0.0
                 text.lines = wrapped(text, max(cap, 0.85 * share) * room)
             for inside in INSIDE:
-                asked = shared(knots, needs(shapes, texts, charts, left, right, inside), charts)
-                low, high = least, 1.0
-                for _ in range(8):
-                    part = (low + high) / 2
-                    low, high = (part, high) if sum(shrunk(knots, asked, part)) <= room else (low, part)
-                widths = shrunk(knots, asked, low)
-                if sum(widths) <= min(most, room if inside > INSIDE[-1] else inf) + 0.1:
+                widths, limit = spaced(inside, least), min(most, room if inside > INSIDE[-1] else inf)
+                if sum(widths) <= limit + 0.1:
+                    widths = mended(texts, widths, partial(spaced, inside, least), max(limit, whole) + 0.1)
                     return mapping(knots, widths), sum(widths)
     raise AssertionError("the last attempt has no limit")
+
+
+def mended(texts: Sequence[Text], widths: list[float], spaced: Callable[[], list[float]], most: float) -> list[float]:
+    """Keep the words of a text whole, of one after the other, if the intervals have room for them. Return the widths of these."""
+    for text in texts:
+        if text.cut:
+            before, longest = text.lines, max(map(text.length, BREAK.split(text.said)))
+            text.lines = wrapped(text, longest + text.length("  "))
+            if sum(found := spaced()) <= most:
+                widths = found
+            else:
+                text.lines, text.cut = before, True
+    return widths
 
 
 def is_mark(text: Text, chart: Shape, texts: Iterable[Text]) -> bool:
@@ -649,17 +679,19 @@ def columns(shapes: Sequence[Shape], texts: Sequence[Text]) -> dict[Shape, list[
 # Writing -------------------------------------------------------------------------------------------------------------
 
 
-def write(shapes, texts, charts, across: Map, down: Map, total: float) -> None:
+def write(shapes, texts, charts, across: Map, down: Map, total: float) -> int:
+    """Place everything. Return how many names of a chart had to move off others, or are on a marker."""
     for text in sorted(texts, key=lambda text: text.box is not None):
         place(text, texts, charts, across, total)
     thin_out(texts, charts)
     stop(shapes, texts, across)
     keep_off(shapes, texts, across, total)
-    spread(texts)
+    crowded = spread(texts) + covering(texts, shapes, across)
     for text in texts:
         move_text(text, across, down)
     for shape in shapes:
         move_shape(shape, across, down)
+    return crowded
 
 
 def place(text: Text, texts, charts, across: Map, total: float) -> None:
@@ -760,9 +792,10 @@ def stop(shapes: Sequence[Shape], texts: Sequence[Text], across: Map) -> None:
             text.to = max(min([text.to, *(side - text.width - 2 for side in sides)]), 0.5)
 
 
-def spread(texts: Sequence[Text]) -> None:
-    """Move texts of a chart up, or else down, that would be on each other."""
+def spread(texts: Sequence[Text]) -> int:
+    """Move texts of a chart up, or else down, that would be on each other. Return how many."""
     done: list[Text] = []
+    crowded = 0
 
     def free(text: Text) -> bool:
         left, right = text.to - text.reach[0], text.to + text.reach[1]
@@ -776,12 +809,25 @@ def spread(texts: Sequence[Text]) -> None:
     for text in sorted(texts, key=lambda text: (not text.handle, text.x)):
         if text.soft and not text.turned and text.said and not text.box:
             steps = (step * 1.1 * text.size for step in (0, -1, 1, -2, 2, -3, 3))
-            text.moved = (
-                text.moved
-                if text.handle or text.moved
-                else next((text.moved for text.moved in steps if free(text)), 0.0)
-            )
+            if not (text.handle or text.moved):
+                text.moved = next((text.moved for text.moved in steps if free(text)), 0.0)
+                crowded += text.moved != 0 or not free(text)
             done.append(text)
+    return crowded
+
+
+def covering(texts: Sequence[Text], shapes: Sequence[Shape], across: Map) -> int:
+    """Return how many texts of a chart are on the marker of another."""
+    markers = [shape for shape in shapes if shape.element.tag == f"{SVG}use"]
+    return sum(
+        any(
+            text.to - text.reach[0] < across(shape.left) < text.to + text.reach[1]
+            for shape in markers
+            if abs(shape.top - text.y + 0.35 * text.was) < 0.5 * text.size
+        )
+        for text in texts
+        if text.soft and text.said and not (text.turned or text.box or text.handle)
+    )
 
 
 def baseline(text: Text, down: Map) -> float:

@@ -27,6 +27,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from docs.programs import IMAGES
 from docs.programs.hooks.languages import LANGUAGE
+from docs.programs.hooks.narrow import PHONE
 from docs.programs.hooks.searching import searched
 
 MOST = 200  # letters of a description; search engines show about 160
@@ -211,14 +212,15 @@ def _pictures(content: str, page: str, files: Files) -> str:
             more |= {"width": f"{shown:.0f}", "height": f"{shown * height / width:.0f}"}
         added = "".join(f' {name}="{value}"' for name, value in more.items() if name not in given)
         image = f"<img{added}{match[0].removeprefix('<img')}"
-        sources = ""
+        sources, kind = "", ""
         for ending, media in SMALL.items():
             small = files.get_file_from_path(path.replace(".svg", f"-{ending}.svg"))
             if small and small is not file:
                 width, height = map(round, size(small.content_bytes))
                 source = given["src"].replace(".svg", f"-{ending}.svg")
                 sources += f'<source media="{media}" srcset="{source}" width="{width}" height="{height}">'
-        return f"<picture>{sources}{image}</picture>" if sources else image
+                kind = ' class="wide"' if ending == "panels" and width > PHONE else kind
+        return f"<picture{kind}>{sources}{image}</picture>" if sources else image
 
     return PICTURE.sub(loading, content)
 
