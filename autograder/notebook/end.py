@@ -69,7 +69,7 @@ def _lines(lab: Lab, passed: Collection[str], left: list[str]) -> list[str]:
     done = {exercise_of(check) for check in passed if not is_milestone(check)}
     yours = [name for name in lab.exercises if name in done and name not in names and kind_of(name) == BODY]
     if yours:
-        said = speak("These functions of the framework are now your code. Beside each is its counterpart in PyTorch:")
+        said = speak("These functions of the framework are now your code, with their counterparts in PyTorch:")
         lines.append(f'{said}<ul style="margin:4px 0">{"".join(map(_item, yours))}</ul>')
     called = set().union(*pieces.stages().values()) & {*yours}
     if called:

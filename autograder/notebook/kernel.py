@@ -482,7 +482,7 @@ def _standing(verdict: Verdict) -> list:
             exercises = speak("{count} of {whole} exercises", count=whole - len(left), whole=whole)
             if further := len({*pieces} - {*lab.core}):  # the lab's introduction counts them apart
                 exercises = speak(
-                    "{exercises} ({core} and {further} further)",
+                    "{exercises} ({core} core and {further} further)",
                     exercises=exercises,
                     core=whole - further,
                     further=further,

@@ -64,7 +64,7 @@
     if (written) yield make("p", {}, words("No check reads your written answer, which is worth {} more if an instructor marks it.", written), " ", open);
     const counted = words("Counted from your first press, while this page was in front, and up to two minutes after a key, a click or a scroll.");
     if (seconds !== null) yield make("p", {}, words("Finished on {0}, after {1} in this page.", on, inWords(seconds)), " ", make("small", { text: counted }));
-    yield make("p", { text: words("These functions of the framework are now your code. Beside each is its counterpart in PyTorch:") });
+    yield make("p", { text: words("These functions of the framework are now your code, with their counterparts in PyTorch:") });
     const item = (piece) => make("li", {}, make("code", { text: nameOf(piece) }), ...(piece.counterpart ? [" ", make("small", { text: piece.counterpart })] : []));
     yield make("ul", { class: "pieces" }, ...pieces.map(item));
     yield make("p", {}, make("a", { href: "../../review.html", text: words("Five questions a day") }), ` ${words("keep what you have read.")}`);

@@ -76,7 +76,7 @@ def test_a_wrong_answer_shows_its_smallest_case_and_a_right_one_passes(opened, p
     assert re.fullmatch(r"✓ .*: all \d+ cases agree with torch", headline)
     assert re.fullmatch(
         rf"(\d+) of \1 points\s*in this session, lab 01a: 1 of {EXERCISES} exercises "
-        rf"\({EXERCISES - 2} and 2 further\) · \1 of {ALL:g} points",
+        rf"\({EXERCISES - 2} core and 2 further\) · \1 of {ALL:g} points",
         " ".join(figures),
     )
     lab.write("def element_offset", WRONG)

@@ -103,7 +103,7 @@ def test_a_card_has_the_points_and_what_of_the_lab_has_passed_in_this_kernel(fre
     mine, whole = worth["aten.strided.contiguous_strides"], sum(worth.values()) + lab.written_points
 
     def tally(count, earned):
-        parts = f"{len(lab.core)} and {len(pieces) - len(lab.core)} further"
+        parts = f"{len(lab.core)} core and {len(pieces) - len(lab.core)} further"
         return f"lab 01a: {count} of {len(pieces)} exercises ({parts}) · {earned:g} of {whole:g} points"
 
     strides, again = 'check("aten.strided.contiguous_strides")', WRONG
