@@ -136,9 +136,9 @@ def test_a_lab_is_done_in_its_page_and_downloaded_as_a_notebook(lab, tmp_path):
     assert lab.evaluate("window.heard") == [f"{said[2:]}, 0 of 2 points"]
     answer(lab, OFFSET, SHORT)
     press(lab, OFFSET)
-    assert f"2 of {EXERCISES} exercises ({EXERCISES - 2} core and 2 further) · {of(4, ALL)}" in card(lab, OFFSET) and tally(
-        lab
-    ) == of(4, ALL)
+    assert f"2 of {EXERCISES} exercises ({EXERCISES - 2} core and 2 further) · {of(4, ALL)}" in card(
+        lab, OFFSET
+    ) and tally(lab) == of(4, ALL)
     assert "2 of 2 points" in card(lab, STRIDES) and "2 further) ·" not in card(
         lab, STRIDES
     )  # its total is not that of now
