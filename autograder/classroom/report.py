@@ -62,6 +62,7 @@ thead th {{ position: sticky; top: 0; z-index: 1; }}
 .none {{ color: var(--none); background: var(--none-b); }} .other {{ color: var(--other); background: var(--other-b); }}
 .number {{ text-align: right; }} .number, .share + span {{ white-space: nowrap; }}
 .wide td:nth-last-child(2) {{ min-width: 8rem; }}
+@media (min-width: 60rem) {{ .wide td:nth-child(3) {{ white-space: nowrap; }} }}
 .wide td:last-child, .help td:last-child {{ min-width: 15rem; overflow-wrap: anywhere; }}
 pre {{ margin: 0; white-space: pre-wrap; overflow-wrap: anywhere; min-width: 14rem; font-size: .85rem; }}
 button {{ all: unset; cursor: pointer; text-decoration: underline dotted; }}

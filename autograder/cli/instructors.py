@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from ..course import ROOT, classroom, replacing
 from ..language import ENGLISH, speaking
@@ -110,6 +111,8 @@ def grade(
     from ..engine.observe import GradingError
 
     if sample:
+        if click.get_current_context().get_parameter_source("class") is ParameterSource.COMMANDLINE:
+            raise click.UsageError("--sample has a class of its own, in sample/: leave --class out.")
         need_repository()
         from ..classroom.sample import make
 

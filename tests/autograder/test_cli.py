@@ -74,6 +74,7 @@ print(*sys.modules)
         (["grade", "01a", "--jobs", "many"], "'many' is not a valid integer"),
         (["grade", "01a", "--jobs", "-1"], "-1 is not in the range x>=1"),
         (["grade", "01a", "--grace", "15min"], "--grace belongs to --late"),
+        (["grade", "01a", "--sample", "--class", "."], "--sample has a class of its own"),
         (["marks", "01a"], "A LAB, --column, --by and --scale belong to --into"),
         (["marks", "01a", "--into", "x.csv"], "--into needs a LAB and --out"),
         (["lab", "--lang"], "rushlight lab: Option '--lang' requires an argument. `rushlight lab --help`"),
