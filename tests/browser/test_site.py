@@ -3,6 +3,7 @@
 import json
 import re
 from html import unescape
+from itertools import combinations
 from pathlib import Path
 
 import nbformat
@@ -580,6 +581,15 @@ def test_a_focus_that_goes_back_is_not_behind_the_bars(page, served, name):
         page.keyboard.press("Shift+Tab")
         covered += page.evaluate(COVERED)
     assert covered == []
+
+
+@pytest.mark.parametrize("name", sweep(["map", "paths"], every=2))
+def test_numbers_of_phases_side_by_side_are_24_pixels_apart(page, served, name):
+    page.set_viewport_size({"width": 390, "height": 900})
+    page.goto(f"{served}/{name}.html")
+    boxes = page.locator("article td a.of-phase").evaluate_all("all => all.map(each => each.getBoundingClientRect())")
+    places = [complex(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2) for box in boxes]
+    assert len(places) > 5 and min(abs(one - other) for one, other in combinations(places, 2)) > 23.9
 
 
 @pytest.mark.sweep
