@@ -185,7 +185,7 @@
     const unread = word && words("“{}” is no verb that the model has read.", shortened(word));
     if (QUESTION.test(text)) throw new Error(`${words("The model answers no questions.")} ${can()}`);
     meant.replaceChildren(...proposals.map((each) => button(each, () => (write(each), press(Infinity)))));
-    if (proposals.length) throw new Error(`${unread} ${words("It can try. Do you mean:")}`);
+    if (proposals.length) throw new Error(`${unread} ${words("The model can try it. Do you mean:")}`);
     throw new Error(`${be || words("The model finds no verb in this text.")} ${can()}`);
   }
   const shortened = (part) => (part.length > 60 ? `${part.slice(0, 60)}…` : part);
