@@ -487,56 +487,48 @@ def _reading(text: str, words: list[Word], language: str, verb: Verb) -> Reading
     def cut(first: int, last: int) -> str:
         return text[words[first].start : words[last].end]
 
-    texts, last, negation = [word.text for word in words], verb.used[-1], LANGUAGES[language]["not"]
+    texts, last = [word.text for word in words], verb.used[-1]
     times = _times(texts, language)
     start, end, person = _subject(texts, words, language, verb, {*chain(*times.values())})
-    pronoun, said, subject = (
-        PRONOUNS[language][person],
-        next(iter(times), ""),
-        cut(start, end - 1) if start < end else "",
-    )
-    if (
-        language == "en"
-        and not verb.tense
-        and person == 2
-        and not said
-        and right_form(f"({texts[last]}) yesterday I")[0] == texts[last]
-    ):
+    pronoun, subject = PRONOUNS[language][person], cut(start, end - 1) if start < end else ""
+    said = next(iter(times), "")
+    if person == 2 and not (verb.tense or said) and right_form(f"({texts[last]}) yesterday I")[0] == texts[last]:
         verb = verb._replace(tense="past")  # "she hit"
     yields = said in ("past", "future") and verb.tense in ("", "present", "progressive")
     tense = said if yields else verb.tense or "present"
-    first = max(i for i in range(verb.used[0] + 1) if words[i].first)
-    beyond = _of(language, "question") | {LANGUAGES[language]["and"], "or", "o"}
-    stop = next((i for i in range(last + 1, len(words)) if words[i].first or texts[i] in beyond), len(words))
-    nots = [i for i in range(first if language == "es" else max(first, verb.used[0] - 1), last) if texts[i] == negation]
-    never = _of(language, "negation")
-    negative = [i for i in range(first, stop) if texts[i] in never and i not in verb.used]
-    if language == "en":  # "no dogs bark", but "no she walks"
-        negative += [i for i in range(first, verb.used[0]) if texts[i] == "no" and texts[i + 1] not in _persons("en")]
-    used = {*verb.used, *range(start, end), *times.get(tense, ()), *nots, *negative}
-    other = [(cut(i, i), negation) for i in negative]
+    nots, negative = _negations(texts, words, language, verb)
+    same = _plain(subject.lower()) == _plain(pronoun.lower())
+    other = [(cut(i, i), LANGUAGES[language]["not"]) for i in negative]
+    other += [(subject, pronoun)] * (same and subject.lower() != pronoun.lower())  # "tu"
     known = _without_accent("es").get(_plain(texts[last]), "") if texts[last] not in _forms(language) else ""
-    if language == "es" and known and _forms("es")[known][0] == verb.infinitive:
-        other.append((cut(last, last), known))
-    if _plain(subject.lower()) == _plain(pronoun.lower()) and subject.lower() != pronoun.lower():
-        other.append((subject, pronoun))  # "tu"
+    other += [(cut(last, last), known)] * (language == "es" and _forms("es").get(known, ("",))[0] == verb.infinitive)
     implied = not subject and verb.alone != 3 and (language == "en" or verb.persons not in ((0,), (1,), (3,), (4,)))
-    runs = [
-        [i for _, i in run]
-        for _, run in groupby(enumerate(sorted({*range(len(words))} - used)), lambda pair: pair[1] - pair[0])
-    ]
+    untold = (implied or language == "es") and not verb.tense and tense not in times
+    left = {*range(len(words))} - {*verb.used, *range(start, end), *times.get(tense, ()), *nots, *negative}
+    runs = [[i for _, i in run] for _, run in groupby(enumerate(sorted(left)), lambda pair: pair[1] - pair[0])]
+    time = TIMES[language][tense]
     return Reading(
         _beginning(language, verb.infinitive, tense, person, bool(nots or negative)),
         tuple(cut(run[0], run[-1]) for run in runs),
-        (subject, pronoun) if subject and _plain(subject.lower()) != _plain(pronoun.lower()) else (),
+        (subject, pronoun) if subject and not same else (),
         tuple(other),
-        (
-            *[TIMES[language][tense]] * ((implied or language == "es") and not verb.tense and tense not in times),
-            *[pronoun] * implied,
-        ),
-        (" ".join(texts[i] for i in sorted(verb.used)), TIMES[language][tense]) if verb.absent else (),
+        (*[time] * untold, *[pronoun] * implied),
+        (" ".join(texts[i] for i in sorted(verb.used)), time) if verb.absent else (),
         cut(last, last) if verb.tense and not verb.absent and tense != verb.tense else "",
     )
+
+
+def _negations(texts: list[str], words: list[Word], language: str, verb: Verb) -> tuple[list[int], list[int]]:
+    """Where the word is that the model has for a negation, and where others are, in the clause of the verb."""
+    begins, last, own = verb.used[0], verb.used[-1], LANGUAGES[language]
+    first = max(i for i in range(begins + 1) if words[i].first)
+    beyond = _of(language, "question") | {own["and"], "or", "o"}
+    stop = next((i for i in range(last + 1, len(words)) if words[i].first or texts[i] in beyond), len(words))
+    nots = [i for i in range(first if language == "es" else max(first, begins - 1), last) if texts[i] == own["not"]]
+    others = [i for i in range(first, stop) if texts[i] in _of(language, "negation") and i not in verb.used]
+    if language == "en":  # "no dogs bark", but not "no she walks"
+        others += [i for i in range(first, begins) if texts[i] == "no" and texts[i + 1] not in _persons("en")]
+    return nots, others
 
 
 def _times(texts: list[str], language: str) -> dict[str, range]:
