@@ -321,7 +321,8 @@ def _after_person(words: list[Word], i: int, language: str) -> Verb | None:
 def _unread(words: list[Word], i: int, language: str) -> Verb:
     """A word as a verb that the model has not read."""
     guess, tense, persons = _guess(language, words[i].text)
-    return Verb((i,), "", tense, persons, alone=2 if i else 1, guess=guess)
+    command = {word.text for word in words[:i]} <= _of(language, "adverb", "negation", "joint")
+    return Verb((i,), "", tense, persons, alone=1 if command else 2, guess=guess)
 
 
 def _candidate(words: list[Word], language: str) -> Verb | None:
@@ -330,12 +331,10 @@ def _candidate(words: list[Word], language: str) -> Verb | None:
     nominal = _of(language, "article", "preposition").union(LANGUAGES[language]["plural"].split())
     free = [i for i, word in enumerate(words) if re.fullmatch("[a-zñáéíóúü]+", word.text) and word.text not in other]
     free = [i for i in free if _before(words, i) not in nominal]
-    if (
-        len(free) > 1
-        and words[free[0]].first
-        and (words[free[0]].text[-1] == "s" or _guess(language, words[free[1]].text)[1])
-    ):
-        del free[0]  # "dogs bark", "time flies"
+    while len(free) > 1 and (words[free[0]].first or _before(words, free[0]) in ("and", "or")):
+        if words[free[0]].text[-1] != "s" and not _guess(language, words[free[1]].text)[1]:
+            break
+        del free[0]  # "cats and dogs bark", "time flies"
     inflected = [i for i in free if _guess(language, words[i].text)[1]]
     return _unread(words, (inflected or free)[0], language) if free else None
 
