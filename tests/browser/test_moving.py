@@ -157,6 +157,7 @@ def test_no_text_of_a_figure_lies_over_another(page, opened, state, width, heigh
     page.set_viewport_size({"width": width, "height": height})
     page.goto(f"about:blank#{state}")
     opened(state.partition("=")[0])
+    page.evaluate("document.documentElement.lang = 'en'")
     page.add_style_tag(content=SITE)
     assert page.evaluate("document.querySelectorAll('.moving svg text').length") and page.evaluate(OVER) == []
 
