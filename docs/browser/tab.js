@@ -479,6 +479,7 @@ class Cell {
       this.outputs.replaceChildren(this.failed());
     }
     if (this.judged === text || !this.outputs.childElementCount) return;
+    this.outputs.querySelector(".more")?.remove(); // of other code
     // A tick is that of the code that earned it. What is wrong stays in sight of who mends it.
     if (this.ok || text === this.exercise?.own) for (const verdict of this.outputs.children) verdict.hidden = true;
     const again = this.exercise ? words("Press Check for the verdict on this code.") : words("Your pieces have changed: press Check again.");
@@ -512,7 +513,7 @@ class Cell {
     const isMarked = this.isShared && this.kept.marked[this.of], isGrey = isMarked || mark !== "✗";
     const sign = make("b", { text: isMarked ? words("marked") : mark, style: isGrey && `background-color: ${GREY}` });
     const said = isMarked ? [this.check, inPoints(...this.worth)] : [isRead ? head : this.check];
-    const when = make("small", { text: `· ${isMarked || this.judged !== this.subject ? words("from before") : words("from before: press Check for the whole verdict")}` });
+    const when = make("small", { text: `· ${words("from before")}` }, isMarked ? "" : make("span", { class: "more", text: `: ${words("press Check for the whole verdict")}` }));
     return make("div", { class: "rich failed", style: isGrey && `border-left-color: ${GREY}` }, sign, ` ${said.join(" ")} `, when);
   }
 
