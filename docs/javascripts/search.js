@@ -221,7 +221,8 @@
       const [titled, words] = readOf.get(location), like = alikeness.get(location) ?? 0;
       const often = (n) => n / (n + 0.5 + (0.4 * words) / LONG);
       const has = [...count].reduce((total, [each, n]) => total + rarity(each) * (often(n) + titled.has(each)), 0) / whole;
-      const term = location.startsWith("glossary") && defined && (broad ? 1.2 : 1.8);
+      const named = ({ stems }) => stems.size && [...stems].every((each) => wanted.has(each)); // `saved tensor` is no answer to `tensor`
+      const term = location.startsWith("glossary") && defined && own.get(location)?.some(named) && (broad ? 1.2 : 1.8);
       const kind = term || (broad && BEGINNING.test(location) ? 2 : KINDS.find(([page]) => page.test(location))?.[1] ?? 0.9);
       return (has * (sum(count.keys()) / whole) ** 2 + 2 * like ** 3 + (together.get(location) ?? 0)) * kind * (sections.get(location).english ? 0.9 : 1);
     };

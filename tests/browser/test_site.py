@@ -122,6 +122,8 @@ FIRST = (
         "loss is nan": "11_profiling/reading_11b.html#a-loss-that-is-nan",
         "dataloader": "05_training/reading_05b.html#from-data-to-batches",
         "google colab": "anywhere.html#colab",
+        "grade submissions": "instructors.html#grade-a-lab",
+        "what is a tensor": "01_strided/reading_01a.html#two-objects-where-you-see-one",
         "how do I write a custom op": "06_custom_ops/reading_06a.html#an-operator-in-one-line",
         "torch.no_grad": "api/autograd/grad_mode.html#no_grad",
         "loss.backward()": "api/autograd/variable.html#Tensor.backward",
