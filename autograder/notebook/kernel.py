@@ -68,7 +68,7 @@ if not is_grading() and devices.hide_from_kernel():
     )
 
 A_MOMENT = 1.0  # seconds after which a check says that it runs
-TRACEBACK = 60  # characters of a line: JupyterLab breaks a longer one inside a word where its window is narrow
+WIDTH = 60  # characters of a line of text: JupyterLab breaks a longer one inside a word where its window is narrow
 
 
 class CheckFailed(Exception):
@@ -83,8 +83,11 @@ class CheckFailed(Exception):
 
     def _render_traceback_(self) -> list[str]:
         said = speak("see above") if self.is_above else self
-        line = f"{type(self).__name__}: {said}"  # IPython shows it and no traceback
-        return ["\n".join(textwrap.wrap(line, TRACEBACK, break_long_words=False, break_on_hyphens=False))]
+        return [_in_lines(f"{type(self).__name__}: {said}")]  # IPython shows it and no traceback
+
+
+def _in_lines(text: str) -> str:
+    return textwrap.fill(text, WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 class NoJudge(CheckFailed):
@@ -709,7 +712,7 @@ def _begin() -> None:
         cells.install(shell)
         atexit.register(_forget_hooks)
         if line := why_ended():
-            print(line)
+            print(_in_lines(line))
         if not has_torch():
             from .without_torch import install
 

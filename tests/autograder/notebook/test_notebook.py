@@ -49,6 +49,11 @@ def kernel():
         yield outputs
 
 
+def by_type(outputs):
+    """Outputs in the order display, error, stream: what is printed comes after the verdict if the check says that it runs."""
+    return sorted(outputs, key=lambda output: output.output_type)
+
+
 @pytest.fixture(scope="module")
 def outputs():
     """The kernel of all tests that leave in it but other texts of a piece."""
@@ -127,7 +132,7 @@ def test_what_a_piece_prints_and_raises_is_shown_without_what_no_page_can_show(o
     hostile = WRONG.replace(
         "    strides, step = [], 1", "    print('\\ud800 said')\n    raise ValueError('\\ud800 \\x1b[31mraised')"
     )
-    printed, shown, _ = outputs(hostile + '\ncheck("aten.strided.contiguous_strides")')[0]
+    shown, _, printed = by_type(outputs(hostile + '\ncheck("aten.strided.contiguous_strides")')[0])
     assert printed.text == "? said\n"
     for kind in ("text/plain", "text/html"):
         assert "? raised" in shown.data[kind] and "\x1b" not in shown.data[kind]
@@ -156,8 +161,9 @@ def test_what_a_piece_prints_is_shown_for_the_case_that_is_shown(outputs):
         loud + '\ncheck("aten.strided.contiguous_strides")',
         loud.replace("step *= size", "step *= max(size, 1)") + '\ncheck("aten.strided.contiguous_strides")',
     )
-    (case,) = re.findall(r'case={"sizes": (.*)}', str(wrong[1].data["text/plain"]).replace("'", '"'))
-    shown = [line for line in wrong[0].text.splitlines() if line.startswith("sizes")]
+    verdict, _, printed = by_type(wrong)
+    (case,) = re.findall(r'case={"sizes": (.*)}', str(verdict.data["text/plain"]).replace("'", '"'))
+    shown = [line for line in printed.text.splitlines() if line.startswith("sizes")]
     assert shown and {json.dumps([*ast.literal_eval(line.removeprefix("sizes "))]) for line in shown} == {case}
     assert [output.output_type for output in right] == ["display_data"]
 
