@@ -284,8 +284,8 @@ def explained_by_rank(raised=None, **reasons):
                 if wrong == "beyond":
                     return f"rank {rank} calls functions of torch.distributed that the contract does not allow"
                 changed = (name for name in ("changed", "kept", "written to") if apart(name)(case, *pair))
-                wrong = next((name for name in changed if name in reasons), wrong)  # numbers may differ because of it
-                return reasons.get(wrong.replace(" ", "_"))
+                causes = (name for name in changed if name.replace(" ", "_") in reasons)
+                return reasons.get(next(causes, wrong).replace(" ", "_"))  # numbers may differ because of such a cause
         return None
 
     return hint

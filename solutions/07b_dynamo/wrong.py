@@ -220,6 +220,11 @@ def how_to_call__folds_every_builtin(function):
 HOW_TO_CALL = types.FunctionType(calls.how_to_call.__code__, vars(calls))
 
 
+def how_to_call__folds_before_it_looks_for_a_rule(function):
+    """`str` has a rule, and is among the types that are folded."""
+    return "fold" if function in calls.FOLDED_TYPES else HOW_TO_CALL(function)
+
+
 def how_to_call__derived_classes_are_folded(function):
     if function in calls.BUILTINS:
         return "rule"

@@ -83,6 +83,7 @@ CALLED = {  # a function that calls something
     "sorted": "return x * sorted([3, 1, 2], key=lambda n: -n)[0]", "map": "return list(map(lambda v: v + 1, [x, x]))[1]",
     "dtype": "return x.to(xp.float64) + 1", "match of words": "return x * ('a' in 'abc') * 'abc'.index('c')",
     "class in a module of operations": "return Inside(x + 1, 2).times(3)",
+    "str of an object": "return x * len(str(Named()))",
     "callable": "return x * callable(helper)", "method of a list": "l = [x]\nl.append(x * 2)\nreturn l[1] + l[-2]",
 }  # fmt: skip
 ELSE = {"an object": "adds(x)", "partial": "twice(x)", "descriptor": "str.upper('a')"}  # torch captures these
@@ -130,6 +131,10 @@ class Word(str):
     pass
 
 word = Word('a')
+
+class Named:
+    def __str__(self):
+        return 'ab'
 
 class Abstract(Scaled, abc.ABC):
     pass
