@@ -279,7 +279,7 @@
       const best = [...blocks].sort((one, other) => other.hits - one.hits).filter(({ hits }, i) => hits || !i).slice(0, 2);
       each.text = best.sort((one, other) => one.at - other.at).map(({ block }) => marked(cut(block, hit))).join("");
       const why = /<mark>/.test(marked(title) + each.text) || !each.score ? null : reason(each.location, sought);
-      if (why) each.text = `<p><small>${words("In other words: “{0}”", marked(why))}</small></p>${each.text}`;
+      if (why) each.text = `<p>${words("In other words: “{0}”", marked(why))}</p>${each.text}`;
       each.title = marked(title) + (english && !each.location.includes("#") ? ` <small>(${words("in English")})</small>` : "");
     }
   }

@@ -180,7 +180,7 @@ def test_a_whole_question_finds_what_no_text_says_in_its_words_and_a_reader_can_
     assert sections[without] and not any(re.search(r"\bcontiguous\b", text) for text in sections[without])
     assert all(whole in sections[begin][0] for begin, whole in begun.items())
     page.get_by_role("textbox", name="Search").fill("refresh")
-    reason = page.locator(f".md-search-result__link[href*='{place}'] small", has_text="In other words")
+    reason = page.locator(f".md-search-result__link[href*='{place}'] p", has_text="In other words")
     reason.locator("mark", has_text="refresh").first.wait_for(state="attached")
 
 
