@@ -263,9 +263,9 @@
 
   // The question of a section that is most alike, for one that has no word of what is typed: it was found by this. The first is its title.
   function reason(location, sought) {
-    const like = ({ stems }) => sum([...stems].filter((each) => sought.has(each))) / length(stems);
-    const [best] = (own.get(location) ?? []).slice(1).sort((one, other) => like(other) - like(one));
-    return best && like(best) ? best.text.replace(/[&<>]/g, (each) => `&#${each.charCodeAt()};`) : null;
+    const like = (question) => sum([...question.stems].filter((each) => sought.has(each))) / lengthOf(question);
+    const all = (own.get(location) ?? []).slice(1), likes = all.map(like), most = Math.max(0, ...likes), best = all[likes.indexOf(most)];
+    return most ? best.text.replace(/[&<>]/g, (each) => `&#${each.charCodeAt()};`) : null;
   }
 
   // What is shown of a section: the two blocks that have most of the words, with the words marked, and others that say the same.
