@@ -69,7 +69,7 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
         return  # other sites need a full address
     phases = config.extra["phases"]
     numbers = [phase.name[:2] for phase in phases]
-    titles = {"rushlight": "Rebuild PyTorch.\nReal torch marks nearly all of it."}
+    titles = {"rushlight": "Rebuild PyTorch\nbeside the real one."}
     titles |= {phase.name[:2]: phase.label.partition(" ")[2] for phase in phases}
     for name, title in titles.items():
         content = b"" if LANGUAGE else card(name, title, numbers)  # another language has the cards of the site above
@@ -111,7 +111,7 @@ def _card(source: str, content: str, config: MkDocsConfig) -> tuple[str, str]:
     for phase in config.extra["phases"]:
         if source.startswith(f"phases/{phase.name[:2]}_"):
             return f"images/cards/{phase.name[:2]}.png", f"Rushlight, phase {phase.label}"
-    return "images/cards/rushlight.png", "Rushlight. Rebuild PyTorch. Real torch marks nearly all of it."
+    return "images/cards/rushlight.png", "Rushlight. Rebuild PyTorch beside the real one."
 
 
 # Description ---------------------------------------------------------------------------------------------------------
