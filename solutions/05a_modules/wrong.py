@@ -805,6 +805,13 @@ set_attribute__forgets_the_name_before_it_refuses = edited(
     module.set_attribute,
     ("    if isinstance(value, Parameter):", "    if isinstance(value, Parameter):\n        state.pop(name, None)"),
 )
+set_attribute__registers_a_name_that_is_taken = edited(
+    module.set_attribute,
+    (
+        '        _forget(module, name, but="_parameters")\n        module.register_parameter(name, value)',
+        "        module.register_parameter(name, value)",
+    ),
+)
 call_impl__shows_forward_hooks_the_first_arguments = edited(
     module.call_impl,
     ("    forward = module.forward", "    first, forward = args, module.forward"),
