@@ -126,7 +126,7 @@
 
   async function press(count, given = asked()) {
     if (state.busy) return void (state.next = [count, given]);
-    const lacks = given ? /^\(\s*\)/.test(given) && words("The model finds no verb in this text.") : words("There is no sentence yet.");
+    const lacks = given ? /^\([^)\p{Script=Latin}]*\)/u.test(given) && words("The model finds no verb in this text.") : words("There is no sentence yet.");
     if (lacks) return void (clear(), say(`${lacks} ${can()}`), (given ? verb : field).focus());
     Object.assign(state, { busy: true, stopping: false });
     meant.replaceChildren();
@@ -183,10 +183,10 @@
   function refuse(text, { word, proposals }) {
     const be = !proposals.length && word && words("The verb of this text is “{}”. The model has not learned to conjugate it.", word);
     const unread = word && words("“{}” is no verb that the model has read.", shortened(word));
-    if (QUESTION.test(text)) throw new Error(`${words("The model answers no questions.")} ${can()}`);
+    const asks = QUESTION.test(text) ? words("The model answers no questions.") : "";
     meant.replaceChildren(...proposals.map((each) => button(each, () => (write(each), press(Infinity)))));
-    if (proposals.length) throw new Error(`${unread} ${words("The model can try it. Do you mean:")}`);
-    throw new Error(`${be || words("The model finds no verb in this text.")} ${can()}`);
+    if (proposals.length) throw new Error(`${asks} ${unread} ${words("The model can try it. Do you mean:")}`.trim());
+    throw new Error(`${asks || be || words("The model finds no verb in this text.")} ${can()}`);
   }
   const shortened = (part) => (part.length > 60 ? `${part.slice(0, 60)}…` : part);
 
@@ -217,7 +217,7 @@
     const at = wrote.indexOf(form);
     const added = at > 0 ? ` ${words("Before it, the model wrote “{}” of its own, which changes the sense.", wrote.slice(0, at).join(" "))}` : "";
     if (at >= 0) return (sure ? words("“{}” is the right form.", form) : words("“{}” is right, if this verb is regular.", form)) + added;
-    if (!sure) return words("If this verb is regular, the right form is “{}”.", form);
+    if (!sure) return words("The model is wrong, if this verb is regular: the right form is “{}”.", form);
     if (!state.temperature) return words("The model is wrong: the right form is “{}”.", form);
     return words("The right form is “{0}”. At temperature {1}, each token is drawn, also an improbable one.", form, fixed(state.temperature, 1));
   }
@@ -256,7 +256,7 @@
 
   // The page ----------------------------------------------------------------------------------------------------------
 
-  const field = make("input", { id: "talk-text", type: "text", maxlength: 2000, autocomplete: "off", spellcheck: "false", input: () => view(field.value) });
+  const field = make("input", { id: "talk-text", type: "text", maxlength: 2000, autocomplete: "off", spellcheck: "false", input: () => (view(field.value), age()) });
   const heat = make("input", { id: "talk-heat", type: "range", min: 0, max: 2, step: 0.1, value: 0, input: () => show() });
   const degree = make("output", { for: "talk-heat" });
   const complete = make("button", { text: words("Complete"), type: "submit", class: "main" });
@@ -279,11 +279,16 @@
     if (part !== undefined) bar.value = part;
   }
 
+  // Mark an answer that is not to the sentence in the field.
+  function age() {
+    earlier.hidden = !state.begun || (!(state.busy && !state.live) && [state.asked, state.text].includes(asked()));
+    for (const each of [text, boxes, panels]) each.classList.toggle("earlier", !earlier.hidden);
+  }
+
   function show() {
     degree.textContent = heat.valueAsNumber ? fixed(heat.valueAsNumber, 1) : words("0: always the best token");
     end.hidden = !state.busy;
-    earlier.hidden = !(state.busy && !state.live && state.begun);
-    for (const each of [text, boxes, panels]) each.classList.toggle("earlier", !earlier.hidden);
+    age();
     again.hidden = state.busy || !state.live;
     const tokens = state.steps.map(({ token }) => token).filter((token) => token.text !== "\n");
     if (begun.textContent !== state.text) begun.textContent = state.text;
@@ -421,6 +426,7 @@
     const person = who.value.split(" ")[1], form = page.forms[code], time = when.value.split(" ")[1];
     const helper = code === "0" ? { future: " will", progressive: ` ${page.be[person]}` }[time] ?? "" : "";
     field.value = `(${verb.value.trim()}) ${form.times[time]} ${form.who[person]}${helper}`;
+    age();
   }
 
   function view(text) {
@@ -434,6 +440,7 @@
   function write(text) {
     field.value = text;
     view(text);
+    age();
   }
 
   // The prompts of the course, as buttons.

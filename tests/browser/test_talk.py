@@ -63,7 +63,9 @@ def test_verb_tense_and_person_are_chosen_and_home_names_the_pieces_that_take_pa
     boxes = "['verb', 'when', 'who'].map((id) => document.getElementById(`talk-${id}`))"
     chosen = f"{boxes}.map((box) => box.selectedOptions?.[0].text ?? box.value)"
     assert text.input_value() == SHOWN and talk.evaluate(chosen) == ["glork", "yesterday", "she"]
+    assert not talk.locator(".talk .earlier").count()
     text.fill("she walked to the city")
+    assert talk.locator(".talk .text.earlier").inner_text().startswith("An earlier conversation, until yours begins:")
     assert talk.evaluate(chosen) == ["", "—", "—"]
     text.fill("(walk) tomorrow you two will")
     assert talk.evaluate(chosen) == ["walk", "tomorrow", "you two"]
@@ -79,6 +81,9 @@ def test_verb_tense_and_person_are_chosen_and_home_names_the_pieces_that_take_pa
     assert text.input_value() == "(wug) ayer ellas"
     talk.locator("#talk-who").select_option(label="she")
     assert text.input_value() == "(wug) yesterday she"
+    text.fill("(日本) yesterday she")
+    talk.get_by_role("button", name="Complete").click()
+    status(talk, "The model finds no verb in this text. The model puts a verb into its form")
     text.fill(" ")
     talk.get_by_role("button", name="Complete").click()
     status(talk, "There is no sentence yet. The model puts a verb into its form")
