@@ -104,10 +104,10 @@ def chip(text: str, ground: str) -> str:
 
 
 def _bar(verdict: Verdict, line: str) -> str:
-    """A thin bar: the part of the cases that agree."""
+    """A thin bar: the part of the cases that agree, and none if no result of the student's is right."""
     if verdict.cases < 2:
         return ""
-    part = 100 * verdict.agreed // verdict.cases
+    part = 0 if verdict.agrees_by_errors else 100 * verdict.agreed // verdict.cases
     agreed = f'<div style="height:4px;width:{part}%;background-color:{PALE_GREEN}"></div>' if part else ""
     others = f'<div style="height:4px;width:{100 - part}%;background-color:{line}"></div>' if part < 100 else ""
     return f'<div style="display:flex;flex:0 1 240px">{agreed}{others}</div>'

@@ -320,6 +320,7 @@ class Judge:
         verdict.without_result = sum(
             known[key_of(case)] is None and not is_of_function(mine) for case, mine in zip(tried, observed)
         )
+        verdict.raised_always = _type_raised_by(observed)
         if len(tried) < len(cases):
             count, most = len(tried), len(cases)
             verdict.notes = [phrase(f"it is slow: {count} of {most} cases were tried, and its speed costs nothing")]
@@ -527,6 +528,14 @@ def _observe(ask: Ask, check: Check, cases: list[dict], needed: int) -> list[Tre
     if died is not None:  # though on no case alone
         raise died
     return observed
+
+
+def _type_raised_by(observed: Sequence[Tree]) -> str:
+    """Return the type of the exception that each call of the student's function raised in these cases. Empty if a call returned, or
+    if they raised exceptions of several types."""
+    raised = [raised_of(each) for each in observed]
+    found = {each["type"] if is_error(each) and "returned" not in each else "" for each in raised}
+    return found.pop() if len(found) == 1 else ""
 
 
 def _simplest_first(pending: PendingCases, needed: int) -> list[int]:

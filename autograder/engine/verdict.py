@@ -79,6 +79,7 @@ class Verdict:
     frames: list[list] = field(default_factory=list)  # of an exception: [function, line, text of the line]
     notes: list[str] = field(default_factory=list)  # added by grading
     without_result: int = 0  # cases that agree, though the student's function did not run, or an error is right
+    raised_always: str = ""  # the type of the exception that each call of the student's function raised, in all cases
     counts: dict[str, int] = field(default_factory=dict)  # what an answer that passes asks for, if the check counts it
     drawn_for: str = ""  # the name that has drawn the programs of a prediction
     pieces: dict[str, bool] = field(default_factory=dict)  # of a milestone: whether each of the lab's is the student's
@@ -139,9 +140,17 @@ class Verdict:
         """The pieces in whose place a milestone has the reference's."""
         return [name for name, is_own in self.pieces.items() if not is_own]
 
+    @property
+    def agrees_by_errors(self) -> bool:
+        """Whether cases agree, but none of them by a result of the student's function."""
+        return not self.passed and 0 < self.agreed == self.without_result
+
     def _count(self) -> str:
         counts = {"agreed": self.agreed, "cases": self.cases, "judge": speak(self.judged_by)}
-        if 0 < self.agreed == self.without_result:
+        if self.agrees_by_errors and self.raised_always:
+            counts["error"] = self.raised_always
+            return speak("each call of yours raised {error}: {agreed} of {cases} cases expect an error", **counts)
+        if self.agrees_by_errors:
             return speak("{agreed} of {cases} cases agree with {judge}, none by a result of yours", **counts)
         return speak("{agreed} of {cases} cases agree with {judge}", **counts)
 

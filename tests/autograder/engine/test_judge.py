@@ -23,7 +23,7 @@ from sweep import failures, sweep, swept
 from autograder.checks.cases import first_of, tensor, when
 from autograder.engine import judge as judging
 from autograder.engine import torch_source
-from autograder.engine.card import card
+from autograder.engine.card import PALE_GREEN, card
 from autograder.engine.check import exercise_of, find, function_of, is_milestone, registry
 from autograder.engine.exercise import fill, unplug
 from autograder.engine.judge import Judge
@@ -282,10 +282,13 @@ def test_a_verdict_says_if_no_case_agrees_by_a_result_of_the_student(judge, plug
     fill(permute, refuses)
     verdict = judge.verdict("aten.strided.permute", answer)
     assert 0 < verdict.agreed == verdict.without_result
+    said = f"each call of yours raised RuntimeError: {verdict.agreed} of {verdict.cases} cases expect an error"
+    assert said in verdict.headline() and PALE_GREEN not in card(verdict)
+    verdict.raised_always = ""  # as if it raised something else, too
     assert "cases agree with torch, none by a result of yours" in verdict.headline()
     fill(permute, lambda x, dims: refuses(x, dims) if x.dim() > 2 else right(x, dims))
     verdict = judge.verdict("aten.strided.permute", answer)
-    assert verdict.agreed > verdict.without_result > 0 and "none by" not in verdict.headline()
+    assert verdict.agreed > verdict.without_result > 0 and verdict.headline().count("cases agree with torch;") == 1
 
 
 @pytest.mark.parametrize("lab", ["07a_graphs"])
