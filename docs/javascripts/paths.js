@@ -42,13 +42,13 @@ let farOnPath; // how far the reader's path is: {page, title, said}
 
   const nameOf = ([text, , name = text]) => name; // of the page, as in the list of all pages
 
-  // The pages of a path: its labs, and before each the readings, from the first section that the path needs there. A reading that comes
-  // twice, or for one section alone, is named with this section.
+  // The pages of a path: its labs, and before each the readings. A reading opens at its top. A reading that comes twice, or for one
+  // section alone, is named with this section, and opens at it.
   const pagesOf = ({ labs }) => {
     const page = ([, address]) => address.split("#")[0], isOf = (one) => (other) => page(one) === page(other);
     const pages = labs.filter((entry, at) => !at || !isOf(entry)(labs[at - 1]));
     const isNamed = (entry) => !isLab(entry) && (pages.filter(isOf(entry)).length > 1 || labs.filter(isOf(entry)).length === 1);
-    return pages.map((entry) => [isNamed(entry) ? `${nameOf(entry)}: ${entry[0]}` : nameOf(entry), entry[1], entry[4]]);
+    return pages.map((entry) => [...(isNamed(entry) ? [`${nameOf(entry)}: ${entry[0]}`, entry[1]] : [nameOf(entry), page(entry)]), entry[4]]);
   };
 
   // A link of the list.

@@ -29,7 +29,7 @@ def test_a_chosen_path_is_in_the_list_of_pages_until_it_is_taken_away(page, fold
     assert listed.first.text_content() == "The compiler" and listed.count() == 13
     assert page.locator(".on-path [aria-current=page]").text_content().startswith("Lab 01a · ")
     first = listed.nth(1)
-    assert first.text_content() == "Part 01a · Views" and "/01_strided/reading_01a.html#" in first.get_attribute("href")
+    assert first.text_content() == "Part 01a · Views" and first.get_attribute("href").endswith("/reading_01a.html")
     assert page.evaluate("document.querySelector('.md-sidebar--primary .md-sidebar__scrollwrap').scrollTop") == 0
     if width > 1000:  # the lab is there once, and its sections follow
         names = page.locator(".md-nav--primary a:visible", has_text="Views: sizes")
@@ -50,6 +50,11 @@ def test_a_chosen_path_is_in_the_list_of_pages_until_it_is_taken_away(page, fold
     assert listed.nth(2).text_content().startswith(on.text_content())
     marks = sections.get_by_role("img", name="on the path", include_hidden=True)
     assert 3 < marks.count() <= sections.count()
+    if width > 1000:  # the section whose heading is at the top is the one that is highlighted
+        sections.nth(2).click()
+        page.wait_for_function(
+            "document.querySelector('.md-nav--secondary .md-nav__link--active')?.hash === location.hash"
+        )
     page.goto(f"{folder.as_uri()}/index.html")
     page.get_by_text("Your path:").get_by_role("link", name="The compiler").click()
     page.wait_for_url("**/paths.html#compiler")
