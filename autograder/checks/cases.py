@@ -211,6 +211,17 @@ def define(xp, text, name="f"):
     return space[name]
 
 
+def evaluate(text, *spaces, of=""):
+    """The value of an expression that a student's function has returned. If Python cannot read it, or a name in it is unknown, the
+    error says which text it is, and what it is `of`."""
+    try:
+        return eval(text, *spaces)
+    except (NameError, SyntaxError) as error:
+        reason = error.msg if isinstance(error, SyntaxError) else error
+        about = f" for {of}" if of else ""
+        raise ValueError(f"your text `{text}`{about}: {type(error).__name__}: {reason}") from None
+
+
 def numbers(xp: Any, shape: list[int], start: int = 0, kind: str = "float64") -> Any:
     """A tensor of small numbers of both signs, and zeros, by rule. The same `start` gives the same numbers."""
     values = [((7 * i + 3 * start) % 11) * 0.25 - 1 for i in range(math.prod(shape))]

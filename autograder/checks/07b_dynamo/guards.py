@@ -6,7 +6,7 @@ from collections import Counter
 from types import MethodType
 
 from ...engine.check import program
-from ..cases import defaults, define, drawn, field, first_of, several, when
+from ..cases import defaults, define, drawn, evaluate, field, first_of, several, when
 from ..shared_07 import captured
 
 # Guards --------------------------------------------------------------------------------------------------------------
@@ -213,7 +213,7 @@ def guards_hold(xp, kind, first, second):
     values, scope = values_of(xp, kind), {}
     texts = xp.dynamo.guards.guards_for(values[first], "L['values'][0]", scope)
     other = _second_value(values, first, second)
-    holds = all(_holds(text, scope, other) for text in texts)
+    holds = all(_holds(text, scope, other, TEXTS[kind][first]) for text in texts)
     return {"holds": holds, "a list": isinstance(texts, (list, tuple))}
 
 
@@ -236,9 +236,9 @@ def _second_value(values, first, second):
     return values[first]
 
 
-def _holds(text, scope, value):
+def _holds(text, scope, value, guarded):
     try:
-        return bool(eval(text, dict(scope), {"L": {"values": [value]}}))
+        return bool(evaluate(text, dict(scope), {"L": {"values": [value]}}, of=f"v = {guarded}"))
     except (LookupError, AttributeError, TypeError):
         return False
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...engine.check import program
-from ..cases import breaking, define, drawn, dynamo_of, field, is_torch, listed, no_cases, several
+from ..cases import breaking, define, drawn, dynamo_of, evaluate, field, is_torch, listed, no_cases, several
 from ..shared_07 import (
     BREAKING_LINES,
     BYTECODE,
@@ -288,7 +288,7 @@ def values_before_a_write(rl):
     space = output.scope | {"L": {"values": values}}
     exec("\n".join(codegen.lines), space)
     values[:] = "new", "new"
-    return all(eval(text, space) is value for text, value in zip(texts, old))
+    return all(evaluate(text, space) is value for text, value in zip(texts, old))
 
 
 @program(

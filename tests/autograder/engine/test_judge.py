@@ -119,6 +119,15 @@ def test_a_rule_of_the_contract_does_not_explain_a_result_of_no_type_of_the_cont
     assert found == [(said, ""), ("yours None, expected ''", "")]
 
 
+@pytest.mark.parametrize(("guard", "reason"), [("{} is function", "NameError: name 'function'"), ("{} == <f>", "SyntaxError: ")])
+def test_an_expression_that_python_cannot_evaluate_is_shown(judge, guard, reason):
+    name, text = "dynamo.guards.guards_for", guard.format("L['values'][0]")
+    fill(function_of(name), lambda value, source, scope: [text])
+    verdict = judge.replay(name, {"kind": "call", "first": "one", "second": "one"}, answer)
+    unplug(function_of(name))
+    assert f"your text `{text}` for v = plus_one: {reason}" in verdict.mine and "a cell above" not in verdict.hint
+
+
 def test_no_other_name_is_suggested_for_one_of_the_program(judge):
     name = "autograd.graph.gradient_edge"
     fill(function_of(name), lambda tensor: "0")
