@@ -320,7 +320,7 @@ class Judge:
         verdict.without_result = sum(
             known[key_of(case)] is None and not is_of_function(mine) for case, mine in zip(tried, observed)
         )
-        verdict.raised_always = _type_raised_by(observed)
+        verdict.raised_always = str(_safely(_type_raised_by, observed, ""))
         if len(tried) < len(cases):
             count, most = len(tried), len(cases)
             verdict.notes = [phrase(f"it is slow: {count} of {most} cases were tried, and its speed costs nothing")]
@@ -469,7 +469,7 @@ class Judge:
         hidden = _safely(_hidden_builtin, disagreement.raised, None)
         unpacked = _safely(partial(_other_kind, check), disagreement.mine, None)
         if unpacked is None and disagreement.raised is None:  # it is an error of the program
-            unpacked = _safely(_unpacked, disagreement.mine, None)
+            unpacked = _safely(partial(_unpacked, check), disagreement.mine, None)
         too_few_bits = _safely(partial(_too_few_bits, disagreement.mine, parts), disagreement.theirs, None)
         verdict.hint = undefined or hidden or unpacked or too_few_bits or _hint(check, disagreement) or ""
 
@@ -733,13 +733,14 @@ _ALIKE = {  # the types of the contract that a value of a type may fit
 }  # fmt: skip
 
 
-def _unpacked(mine: Tree) -> str | None:
+def _unpacked(check: Check, mine: Tree) -> str | None:
     """A hint for a result that is not what the program takes from it, such as several values."""
     if _UNPACKS.search(mine["message"]) and ("returned" in mine or "non-iterable" in mine["message"]):
         return phrase(
             "the program takes several values from the result: return as many as the contract says, in a tuple"
         )
-    if "returned" not in mine and "'NoneType' object" in mine["message"]:
+    gives_nothing = function_of(check.exercise).__annotations__.get("return") in (None, "None")
+    if "returned" not in mine and "'NoneType' object" in mine["message"] and not gives_nothing:
         return phrase("something is None that the program uses: does each path of your function return a result?")
     return None
 
