@@ -92,6 +92,12 @@ def _of(language: str, *kinds: str) -> set[str]:
     return {word for kind in kinds or closed for word in closed[kind].split()}
 
 
+def _is_adverb(word: str, language: str) -> bool:
+    """Whether a word can be between a subject, the helpers and the verb: "never", "quickly", but not "supply" or "rally"."""
+    made = r"(...[^p]|..[^lp])ly" if language == "en" else "....mente"
+    return word in _of(language, "adverb", "negation") or re.fullmatch(f".*{made}", word) is not None
+
+
 @cache
 def _persons(language: str) -> dict[str, int]:
     """The person of each pronoun, also of those that the model has not read."""
@@ -256,9 +262,7 @@ def _helped(words: list[Word], i: int, language: str) -> Verb | None:
             elif word in _persons(language) and inverted and not asked[1]:
                 asked = j, j + 1 + (word == "you" and _text(words, j + 1) == "two")
                 j = asked[1] - 1
-            elif (
-                word != negation and word not in _of(language, "adverb", "negation") and not re.search("[^p]ly$", word)
-            ):
+            elif word != negation and not _is_adverb(word, language):
                 break
             used += [j] * (word == negation or word in rule.get("between", "").split())
             j += 1
@@ -305,11 +309,9 @@ def _main(language: str, kind: str, word: str) -> tuple[str, str]:
 def _after_person(words: list[Word], i: int, language: str) -> Verb | None:
     """The word after the pronoun `i`, if it can only be a verb that the model has not read."""
     forms, times = _forms(language), " ".join(TIMES[language].values()).split()
-    skipped = {*_of(language, "adverb", "negation", "preposition"), *times}
-    j = i + 1
-    while _text(words, j) in skipped - forms.keys():
+    skipped, j = {*_of(language, "preposition"), *times}, i + 1
+    while (word := _text(words, j)) not in forms and (word in skipped or _is_adverb(word, language)):
         j += 1
-    word = _text(words, j)
     taken = word in forms or _is_known(word) or word in _pairs(language, "common") or word in ("'s", "two", "dos")
     return (
         None
@@ -321,7 +323,7 @@ def _after_person(words: list[Word], i: int, language: str) -> Verb | None:
 def _unread(words: list[Word], i: int, language: str) -> Verb:
     """A word as a verb that the model has not read."""
     guess, tense, persons = _guess(language, words[i].text)
-    command = {word.text for word in words[:i]} <= _of(language, "adverb", "negation", "joint")
+    command = all(_is_adverb(word.text, language) or word.text in _of(language, "joint") for word in words[:i])
     return Verb((i,), "", tense, persons, alone=1 if command else 2, guess=guess)
 
 
@@ -330,9 +332,10 @@ def _candidate(words: list[Word], language: str) -> Verb | None:
     other = _closed(language) | {*LANGUAGES[language]["homographs"].split()}
     nominal = _of(language, "article", "preposition").union(LANGUAGES[language]["plural"].split())
     free = [i for i, word in enumerate(words) if re.fullmatch("[a-zñáéíóúü]+", word.text) and word.text not in other]
-    free = [i for i in free if _before(words, i) not in nominal]
+    free = [i for i in free if _before(words, i) not in nominal and not _is_adverb(words[i].text, language)]
     while len(free) > 1 and (words[free[0]].first or _before(words, free[0]) in ("and", "or")):
-        if words[free[0]].text[-1] != "s" and not _guess(language, words[free[1]].text)[1]:
+        own, after = (_guess(language, words[i].text)[1] for i in free[:2])
+        if own in ("past", "future") or words[free[0]].text[-1] != "s" and not after:  # "llegué tarde"
             break
         del free[0]  # "cats and dogs bark", "time flies"
     inflected = [i for i in free if _guess(language, words[i].text)[1]]
@@ -373,6 +376,10 @@ def _guess_es(form: str, known: str) -> tuple[str, str, tuple[int, ...]]:
             verb = form.removesuffix(ending) + (kind if tense != "future" else "")
             fits = form.endswith(ending) and len(verb) > 3 and verb.endswith(kind) and not re.search("[áéíóú]", verb)
             if fits and len(ending) > longest[0]:
+                for spelled, infinitive in (("car", "zar"), ("qu[ae]r", "car"), ("gu[ae]r", "gar")):
+                    verb = (
+                        re.sub(f"{spelled}$", infinitive, verb) if ending[0] in "eé" else verb
+                    )  # "busqué", "no toques"
                 longest = len(ending), known or verb, tense, (person,)
     return longest[1:]
 
@@ -399,9 +406,14 @@ def read(text: str) -> Reading:
         return Reading()
     best = {language: words for language, words in both.items() if scores[language] == max(scores.values())}
     verbs = {language: _verb(words, language) or _candidate(words, language) for language, words in best.items()}
-    language = min(verbs, key=lambda language: not (verbs[language] and verbs[language].infinitive))
-    verb = verbs[language] or next(filter(None, verbs.values()), None)
-    language = next(code for code in verbs if verbs[code] == verb)
+    negated = "no" in {word.text for word in both["es"]}  # "no me toques"
+
+    def certainty(language: str) -> tuple[bool, ...]:
+        verb = verbs[language]
+        return (verb.infinitive != "", negated and language == "es" and verb.tense != "") if verb else ()
+
+    language = max(verbs, key=certainty)
+    verb = verbs[language]
     if not verb:
         return Reading()
     return (_reading if verb.infinitive else _refused)(text, both[language], language, verb)
@@ -439,9 +451,8 @@ def _words(text: str, language: str) -> list[Word]:
 def _in_full(words: list[Word], i: int) -> Word:
     """An "'s" or "'d" as "is", "has", "would" or "had", if it is one."""
     word, before, j = words[i], words[i - 1].text, i + 1
-    while _text(words, j) in _of("en", "adverb", "negation"):
+    while _is_adverb(after := _text(words, j), "en"):
         j += 1
-    after = _text(words, j)
     done = after in _participles("en") and _forms("en")[after][1] == "past"
     if word.text == "'d":
         return word._replace(text="had" if done else "would")
@@ -545,7 +556,8 @@ def _subject(texts: list[str], words: list[Word], language: str, verb: Verb, tim
     """Where the subject begins and ends, and its person. Without one, it ends where it begins."""
     own, objects, agrees = _persons(language), LANGUAGES[language]["objects"], verb.persons
     conjunction, joints = LANGUAGES[language]["and"], _of(language, "joint")
-    skipped = (_of(language, "adverb") | {"never", "nunca", "jamás", conjunction, "or", "to"}) - {"la", "las", "los"}
+    adverbs = {word for word in texts if _is_adverb(word, language)} - _of(language, "negation") - {"la", "las", "los"}
+    skipped = adverbs | {"never", "nunca", "jamás", conjunction, "or", "to"}
     (start, end), after = verb.asked, verb.used[-1] + 1
     if not end:
         start = end = verb.used[0]
