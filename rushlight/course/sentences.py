@@ -146,8 +146,8 @@ def _forms(language: str) -> dict[str, tuple[str, str, tuple[int, ...], bool]]:
     for verb in corpus.VERBS:
         persons = (0, 1, 3, 4, 5) if language == "en" else ()
         forms[verb.infinitive(language)] = verb.infinitive(language), "", persons, False
-    others = (_regular, False) if language == "en" else (_spanish, True)
-    for (form_of, absent), tense, verb in product([(corpus.Verb.form, False), others], TENSES[language], corpus.VERBS):
+    others = [(_regular, False)] if language == "en" else [(_spanish, True), (_subjunctive, True)]
+    for (form_of, absent), tense, verb in product([(corpus.Verb.form, False), *others], TENSES[language], corpus.VERBS):
         conjugated = [form_of(verb, language, tense, person) for person in range(6)]
         for form in filter(None, conjugated):
             persons = tuple(person for person in range(6) if conjugated[person] == form)
@@ -162,12 +162,19 @@ def _regular(verb: corpus.Verb, language: str, tense: str, person: int) -> str:
 
 
 def _spanish(verb: corpus.Verb, language: str, tense: str, person: int) -> str:
-    """The imperfect, the conditional, and forms of commands, each as the tense that is nearest."""
+    """The imperfect, the conditional, and the command "caminad", each as the tense that is nearest."""
     stem, kind = verb.spanish[:-2], verb.spanish[-2]
     if tense == "present":
-        return {3: stem + ("emos" if kind == "a" else "amos"), 4: verb.spanish[:-1] + "d"}.get(person, "")
+        return verb.spanish[:-1] + "d" if person == 4 else ""
     endings = "aba abas aba ábamos abais aban" if tense == "past" and kind == "a" else "ía ías ía íamos íais ían"
     return (verb.spanish if tense == "future" else stem) + endings.split()[person]
+
+
+def _subjunctive(verb: corpus.Verb, language: str, tense: str, person: int) -> str:
+    """The form of a command that is not that of a statement: "no camines". Without an accent, "camine" is "caminé"."""
+    stem = re.sub("oy$", "ayo", verb.form("es", "present", 0)).removesuffix("o")  # "vengo", so "no vengas"
+    endings = ENDINGS["present"]["er" if verb.spanish[-2] == "a" else "ar"].split()
+    return stem + endings[person] if tense == "present" and person not in (0, 2) else ""
 
 
 @cache
