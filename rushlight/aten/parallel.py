@@ -45,9 +45,10 @@ def parallel_for(
 ) -> None:
     """Call `body(b, e)` for consecutive parts of a range, in an order that several threads could have.
 
-    As in PyTorch each thread gets one part, and a part has `grain` elements or more, except for the last one. Part number `first`
-    begins. After as many of its bytecode instructions as `after` says, it is interrupted: all other parts run, each to its end,
-    and then it continues. With an `after` of 0, or of more instructions than there are, it is not interrupted.
+    As in PyTorch each thread gets one part. A part has `grain` elements or more, except for the last one. (PyTorch's parts are
+    equal instead: with a `grain` of 4, five elements become 3 and 2.) Part number `first` begins. After as many of its bytecode
+    instructions as `after` says, it is interrupted: all other parts run, each to its end, and then it continues. With an `after`
+    of 0, or of more instructions than there are, it is not interrupted.
 
     Source: `aten/src/ATen/Parallel-inl.h`, `parallel_for`; `aten/src/ATen/ParallelOpenMP.h`, `invoke_parallel`.
     """
