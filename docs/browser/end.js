@@ -48,11 +48,13 @@
 
   // What the page shows --------------------------------------------------------------------------------------------
 
+  const headings = [...document.querySelectorAll("article h2[id]")];
+  const headingOf = ({ block }) => headings.findLast((each) => each.compareDocumentPosition(block) & Node.DOCUMENT_POSITION_FOLLOWING);
+  const ofMilestone = cells.filter((cell) => ["plain", "drawing"].includes(cell.kind) && headingOf(cell)?.id.startsWith("milestone"));
+
   // Links to the headings of these cells.
   function linksTo(given) {
-    const headings = [...document.querySelectorAll("article h2[id]")];
-    const above = ({ block }) => headings.findLast((each) => each.compareDocumentPosition(block) & Node.DOCUMENT_POSITION_FOLLOWING);
-    const found = [...new Set(given.map(above))].filter(Boolean);
+    const found = [...new Set(given.map(headingOf))].filter(Boolean);
     return found.flatMap(({ id, firstChild }) => ["; ", make("a", { href: `#${id}`, text: firstChild.textContent })]).slice(1);
   }
 
@@ -130,8 +132,15 @@
     kept.ended = { points: earned(), seconds: time.seconds && +time.seconds, on };
     kept.write(); // which places the end, and first, so that the path counts this lab
     place();
-    cell?.outputs.append(make("p", { class: "title" }, make("a", { href: "#finished", text: said() })));
+    if (cell) leadOn(cell);
     return true;
+  }
+
+  // From the last check to the milestone, as long as none of its cells has run, and from the milestone's last cell to the end.
+  function leadOn(cell) {
+    const isNext = cell.kind === "check" && ofMilestone.length && !ofMilestone.some(({ id }) => python.ran.has(id));
+    const { id, firstChild } = isNext ? headingOf(ofMilestone[0]) : { id: "finished" };
+    cell.outputs.append(make("p", { class: "title" }, make("a", { href: `#${id}`, text: isNext ? words("Next: {}", firstChild.textContent) : said() })));
   }
 
   addEventListener("rushlight:pressed", () => time.begin());
@@ -139,6 +148,7 @@
     if (finish(cell)) section.classList.add("fresh");
     else if (!kept.finished) tellNext(cell);
   });
+  addEventListener("rushlight:ran", ({ detail: cell }) => kept.finished && cell === ofMilestone.at(-1) && leadOn(cell));
   addEventListener("rushlight:kept", () => place());
   for (const kind of ["keydown", "pointerdown", "scroll"]) addEventListener(kind, () => (time.acted = performance.now()), { capture: true, passive: true });
   if (bar.element && page.notebook) setInterval(() => time.count(), 1000 * STEP), finish(), place(); // in a reading, perhaps

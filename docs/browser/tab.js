@@ -689,6 +689,7 @@ async function runPressed(cell) {
     if (!isCheck) {
       const ok = await runFresh(cell);
       if (ok && page.notebook && cell.kind === "drawing") cell.outputs.append(make("p", { class: "notes", text: drawnBy(cell) }));
+      if (ok) dispatchEvent(new CustomEvent("rushlight:ran", { detail: cell }));
     }
     else {
       const marked = cell.isShared && cell.kept.marked[cell.of];
@@ -806,9 +807,12 @@ async function runFresh(cell) {
 }
 
 async function runOne(cell, show = (output) => cell.show(output)) {
-  cell.clear();
+  let isOld = cell.kind === "drawing"; // a picture stays until something takes its place
+  const clear = () => (cell.clear(), (isOld = false));
+  if (!isOld) clear();
   const text = cell.text;
-  const ok = await python.run(cell, text, show);
+  const ok = await python.run(cell, text, (output) => (isOld && clear(), show(output)));
+  if (isOld) clear();
   python.ran.delete(cell.id); // the last one that ran is the last in the map
   python.ran.set(cell.id, ok ? text : undefined);
   return ok;

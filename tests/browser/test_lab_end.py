@@ -20,6 +20,13 @@ FINISH = """([last, open]) => {
 }"""  # as presses do
 
 
+RUN_MILESTONE = """() => {
+    const after = document.getElementById("in-your-own-words");
+    const last = cells.findLast(({ kind, block }) => kind !== "check" && block.compareDocumentPosition(after) & 4);
+    dispatchEvent(new CustomEvent("rushlight:ran", { detail: last }));
+}"""
+
+
 def link(lab_name="01a_views", exercise=CHECK, text=WRONG):
     """What follows `#a=` in a link with an answer."""
     packer = zlib.compressobj(wbits=-15)
@@ -43,7 +50,13 @@ def test_the_last_check_of_a_lab_brings_its_end_and_a_picture_which_are_there_ag
     assert not lab.locator("#finished").count()
     lab.evaluate(FINISH, [CHECK, []])
     lab.evaluate("remember(cells.at(-1))")
-    lab.locator(f'[data-cell="check-{STRIDES}"] + .outputs a[href="#finished"]').click()
+    ways = (
+        lab.locator(f'[data-cell="check-{STRIDES}"] + .outputs a[href^="#milestone"]'),
+        lab.locator(".outputs a[href='#finished']"),
+    )
+    assert ways[0].inner_text() == "Next: Milestone: one picture, many views" and not ways[1].count()
+    lab.evaluate(RUN_MILESTONE)
+    ways[1].click()
     end = lab.locator("#finished")
     said = end.inner_text()
     reach = lab.evaluate("earned()")
