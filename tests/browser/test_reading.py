@@ -57,7 +57,7 @@ def test_what_a_question_asks_for_is_covered_until_its_button_is_pressed_and_not
     assert page.evaluate(COVERS) == ["Show what it prints", "Show the figure"]
     question.locator("xpath=following-sibling::details[1]/summary").focus()
     page.keyboard.press("Enter")
-    assert answer.is_visible()
+    assert answer.is_visible() and page.evaluate(COVERS)[-1] == "Hide what it prints"
     page.emulate_media(media="print")
     assert page.locator(".answer").count() > 5
     assert page.evaluate(
@@ -66,7 +66,7 @@ def test_what_a_question_asks_for_is_covered_until_its_button_is_pressed_and_not
 
 
 COVERS = (
-    "[...new Set([...document.querySelectorAll('.asked > summary')].map((each) => each.textContent))].sort().reverse()"
+    "[...new Set([...document.querySelectorAll('.asked > summary')].map((each) => each.innerText))].sort().reverse()"
 )
 FIRST_PICTURE = """() => [...document.querySelectorAll("article :is(.figure img, .moving > svg, .moving > img)")]
     .filter((each) => each.checkVisibility()).map((each) => each.getBoundingClientRect())[0]"""

@@ -87,7 +87,7 @@ TEMPLATE = """
 {% endblock -%}
 {%- block outputs scoped %}
 {%- if cell.metadata.asked %}
-<details class="folded asked" markdown="1"><summary>{{ cell.metadata.asked }}</summary>
+<details class="folded asked" markdown="1"><summary><span>{{ cell.metadata.asked | join("</span><span>") }}</span></summary>
 
 {{ super() }}
 
@@ -572,7 +572,8 @@ def _cover_answers(nb: NotebookNode) -> None:
             asked = QUESTION in cell.source.strip().rpartition("\n\n")[2]
         elif asked and cell.outputs:
             drawn = all(any(kind.startswith("image/") for kind in output.get("data", {})) for output in cell.outputs)
-            cell.metadata["asked"] = words("Show the figure") if drawn else words("Show what it prints")
+            figure = words("Show the figure"), words("Hide the figure")
+            cell.metadata["asked"] = figure if drawn else (words("Show what it prints"), words("Hide what it prints"))
 
 
 def _cover_texts(nb: NotebookNode) -> None:
