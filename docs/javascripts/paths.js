@@ -162,11 +162,12 @@ let farOnPath; // how far the reader's path is: {page, title, said}
 
   farOnPath = () => {
     const { title, page, labs } = stored(), all = labs.filter(isLab), left = all.filter((lab) => !isDone(lab));
-    const hours = left.reduce((sum, [, , , , , time]) => sum + time, 0), count = all.length - left.length;
-    // A path that an earlier version of this page keeps has no hours.
-    const said = hours ? words("{0} of {1} labs finished, about {2} hours left", count, all.length, grouped(hours)) : words("{0} of {1} labs finished", count, all.length);
-    return { page: urlOf(page).href, title, said };
+    const hours = left.reduce((sum, [, , , , , time]) => sum + time, 0);
+    return { page: urlOf(page).href, title, said: finished(all.length - left.length, all.length, hours) };
   };
+
+  // A path that an earlier version of this page keeps has no hours.
+  const finished = (count, of, hours) => (hours ? words("{0} of {1} labs finished, about {2} hours left", count, of, grouped(hours)) : words("{0} of {1} labs finished", count, of));
 
   // What of a path is next, if anything is left, where a link to it leads, and how it is called. A page of which nothing is read opens at
   // its top, unless the path needs one section alone.
@@ -204,7 +205,10 @@ let farOnPath; // how far the reader's path is: {page, title, said}
     const done = labs.filter(isLab).map(isDone);
     const hoursOf = (isCounted) => links.reduce((sum, link, at) => sum + (isCounted(aboutLab(link)) && !done[at]) * aboutLab(link).hours, 0);
     Object.assign(table.dataset, { left: hoursOf(() => true), leftHere: hoursOf(({ runs }) => runs === "whole") });
-    const count = done.filter(Boolean).length, far = count ? [" ", make("small", "", words("{0} of {1} labs finished", count, links.length))] : [];
+    for (const link of links.flatMap(sections)) {
+      if (isDone([, below(link)])) link.after(Object.assign(make("small", "kept", "✓"), { title: words("read") }));
+    }
+    const count = done.filter(Boolean).length, far = count ? [" ", make("small", "", finished(count, links.length, +table.dataset.left))] : [];
     const fold = Object.assign(make("button", "fold", words("Labs and readings")), { type: "button", ariaExpanded: false }); // on a phone
     fold.addEventListener("click", () => (fold.ariaExpanded = table.classList.toggle("open")));
     table.querySelector(".buttons").append(start, " ", fold, " ", button, ...far);

@@ -143,8 +143,10 @@ def test_a_path_goes_on_with_what_is_not_done_in_its_order_and_at_its_end_leads_
     assert start.inner_text() == "Go on with Part 01a"
     assert said([], 1)[0] == "Go on with Part 01a" and "/reading_01a.html#" in start.get_attribute("href")
     assert said([], sections)[0] == "Go on with Lab 01a"
+    assert page.locator("[data-path=compiler] td:nth-child(2) .kept").count() == sections  # as read
     assert said([-1], 0)[0] == "Go on with Part 01a"
     assert said([0], 0)[0] == "Go on with Part 07a"
+    assert "1 of 6 labs finished, about " in page.locator("[data-path=compiler] .buttons").inner_text()
     stays = "addEventListener('click', (event) => event.preventDefault(), { once: true })"  # its reading is not in this site
     page.evaluate(stays)
     start.click()

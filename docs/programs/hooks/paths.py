@@ -119,8 +119,12 @@ def where(path: str) -> str:
     said = [words("**In your browser:** {}.").format(whole if part or nothing else words("all labs"))]
     said += [words("Of {}, only what needs no C++ compiler.").format(part)] if part else []
     labs = [lab_of(number) for number in paths.PATHS[path] if runs_here(number) == ALL_OF_IT]
-    here, of = sum(points_here(lab) for lab in labs), sum(lab.all_points for lab in labs)
-    said[0] += " " + words("A browser can check {here} of the {of} points there.").format(here=here, of=of)
+    of = sum(lab.all_points for lab in labs)
+    rest = words(
+        "There you can earn all but {left} of the {of} points. The rest needs an installation, or an instructor who marks a "
+        "written answer."
+    )
+    said[0] += " " + rest.format(left=of - sum(points_here(lab) for lab in labs), of=of)
     said += [words("**In an installation alone:** {}.").format(nothing)] if nothing else []
     command = f"rushlight status --path {path}"
     end = words("In an [installation](students.md), `{}` counts all checks, and says when the path is finished.")
