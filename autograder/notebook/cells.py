@@ -26,7 +26,7 @@ _EXERCISE = re.compile(r"^@exercise\(([\w.]+)\)\s*\n(?:@.*\n)*def (\w+)", re.MUL
 
 @dataclass
 class Run:
-    """The last run of a cell with an exercise."""
+    """The last run of a cell that defines an exercise, or did when it ran before."""
 
     cell: str | None  # its id
     source: str
@@ -78,7 +78,7 @@ def uncommented(source: str) -> str:
 def _begin(info: ExecutionInfo) -> None:
     global _running
     _running = info.cell_id or _running  # a magic runs a cell without an id
-    for exercise in exercises_in(info.raw_cell):
+    for exercise in {*exercises_in(info.raw_cell), *_defined_before(info)}:
         _runs[exercise] = Run(_running, info.raw_cell, _function(exercise))
 
 
@@ -87,8 +87,23 @@ def _end(result: ExecutionResult) -> None:
     if error is None:
         _have_run.add(result.info.cell_id)
     else:
-        for exercise in _runs.keys() & {*exercises_in(result.info.raw_cell)}:  # the first cell began before `install`
-            _runs[exercise].error = _in_a_line(error)
+        for run in _runs.values():
+            if run.source == result.info.raw_cell:
+                run.error = _in_a_line(error)
+
+
+def _defined_before(info: ExecutionInfo) -> list[str]:
+    """The exercises that this cell defined when it ran before. A program that gives cells no ids is asked for their names."""
+    return [
+        exercise
+        for exercise, run in _runs.items()
+        if run.cell == _running and (info.cell_id or _defines(info.raw_cell, exercise))
+    ]
+
+
+def _defines(source: str, exercise: str) -> bool:
+    """Whether a cell defines a function or class of an exercise's name, with or without the exercise's line."""
+    return bool(re.search(rf"^(?:def|class) {exercise.rpartition('.')[2]}\b", source, re.MULTILINE))
 
 
 def exercises_in(source: str) -> list[str]:
@@ -121,10 +136,16 @@ def why_not_run(exercise: str) -> str:
     """Why the function that runs in the place of an exercise is not the one that stands in its cell, or nothing."""
     run = _runs.get(exercise)
     shown = {cell: source for cell, source in _cells.items() if exercise in exercises_in(source)}
-    if run and run.cell in shown and uncommented(shown[run.cell]) != uncommented(run.source):
+    now = _cells.get(run.cell or "", "").strip() if run else ""
+    if run and now and not now.startswith("%%") and uncommented(now) != uncommented(run.source):  # a magic runs another
         return phrase("its cell has changed since you ran it. Run the cell, and then this check")
     if run and run.error and _function(exercise) is run.before:
         return phrase(f"its cell ended with an error: {run.error}. Run it again without one, and then this check")
+    if run and exercise not in exercises_in(run.source) and not run.source.startswith("%%"):
+        return phrase(
+            "its cell ran without the line `@exercise`, so your function from before still runs here."
+            " Put the line back above the function, run the cell, and then this check"
+        )
     if (
         not run
         and not _function(exercise)

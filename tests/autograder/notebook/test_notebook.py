@@ -261,14 +261,35 @@ def test_code_that_stands_in_its_cell_and_has_not_run_gets_no_verdict(fresh):
         return f"from autograder.notebook import cells; cells.see({told!r})"
 
     check, commented = 'check("aten.strided.contiguous_strides")', RIGHT.replace("return", "# why\n    return")
-    _, (unrun, _), _, _, _, (passed,), _, (changed, _) = fresh(
+    bare = WRONG.replace("@exercise(rl.strided)\n", "")
+    _, (unrun, _), _, _, _, (passed,), _, (changed, _), _, (stripped, _) = fresh(
         *(see("check", RIGHT), check),
         *(see("exercise", RIGHT), RIGHT, see("check", commented), check),
-        *(see("check", WRONG), check),
+        *(see("check", WRONG), check, see("check", bare), check),
     )
     assert "its cell has not run in this kernel" in unrun.data["text/plain"]
     assert passed.data["text/plain"].startswith("✓")
-    assert "its cell has changed since you ran it" in changed.data["text/plain"]
+    for shown in changed, stripped:
+        assert "its cell has changed since you ran it" in shown.data["text/plain"]
+
+
+def test_a_cell_that_does_not_define_its_exercise_any_more_gets_no_verdict_on_the_code_before(outputs):
+    def run(source, cell="exercise"):  # as JupyterLab does
+        return f"get_ipython().run_cell({source!r}, cell_id={cell!r})"
+
+    check, bare = 'check("aten.strided.contiguous_strides")', WRONG.replace("@exercise(rl.strided)\n", "")
+    renamed = RIGHT.replace("def contiguous", "def contigous")
+    for text, cell, said in (
+        (bare, "exercise", "its cell ran without the line `@exercise`"),
+        (renamed, "exercise", "its cell ended with an error: NameError: "),
+        ("1 + 1", "exercise", "its cell ran without the line `@exercise`"),
+        (bare, "another", "✓"),
+        ("%%time" + WRONG, "exercise", "cases agree with torch"),
+    ):
+        *_, shown = outputs(run(RIGHT), run(text, cell), check)
+        assert said in shown[0].data["text/plain"], text
+    *_, shown = outputs(RIGHT, bare, check)  # in a program that gives cells no ids
+    assert "its cell ran without the line `@exercise`" in shown[0].data["text/plain"]
 
 
 def test_cells_that_differ_in_comments_and_docstrings_have_the_same_code():
