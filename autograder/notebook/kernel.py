@@ -7,6 +7,7 @@ the judge's questions with observations, and shows the verdict that comes back. 
 from __future__ import annotations
 
 import atexit
+import builtins
 import contextlib
 import dis
 import inspect
@@ -599,7 +600,7 @@ def _one_thread() -> Iterator[None]:
 def _answer_quietly(name: str, case: dict, printed: dict[str, str]) -> Tree:
     """The observation of one case. What the program prints goes into `printed`."""
     output = io.StringIO()
-    with contextlib.redirect_stdout(output):
+    with contextlib.redirect_stdout(output), _without_input():
         (observed,) = answer(name, [case])
     printed[_key(case)] = output.getvalue()[:MAX_OUTPUT]
     if not find(name).is_drawn:
@@ -607,6 +608,20 @@ def _answer_quietly(name: str, case: dict, printed: dict[str, str]) -> Tree:
     from .first_answers import first_answer  # as `limits` above
 
     return first_answer(name, observed)
+
+
+@contextlib.contextmanager
+def _without_input() -> Iterator[None]:
+    """Within: `input` raises the error of grading, where there is no input, at once. A kernel would wait, and so take too long."""
+    before, builtins.input = builtins.input, _no_input
+    try:
+        yield
+    finally:
+        builtins.input = before
+
+
+def _no_input(prompt: object = "") -> str:
+    raise EOFError(phrase("a check cannot wait for input: write the value into your code"))
 
 
 def _key(case: dict) -> str:

@@ -144,6 +144,12 @@ def test_a_piece_that_would_end_python_gets_a_verdict(outputs):
     assert "your code ended Python" in shown and "it raises SystemExit(3)" in shown
 
 
+def test_a_piece_that_asks_for_input_gets_a_verdict_at_once(outputs):
+    asking = RIGHT.replace("    strides, step = [], 1", "    strides, step = [], int(input('step? '))")
+    shown = outputs(asking + '\ncheck("aten.strided.contiguous_strides")')[0][0].data["text/plain"]
+    assert "EOFError: a check cannot wait for input" in shown
+
+
 def test_a_kernel_says_in_which_check_the_one_before_it_ended(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setenv("JPY_SESSION_NAME", "/work/01a_views.ipynb")
