@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 import re
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -21,6 +23,7 @@ from ..language import phrase, speak, speaking
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult, InteractiveShell
 
+MACHINERY = f"{Path(__file__).parents[1]}{os.sep}"  # files whose lines no student wrote
 _EXERCISE = re.compile(r"^@exercise\(([\w.]+)\)\s*\n(?:@.*\n)*def (\w+)", re.MULTILINE)
 
 
@@ -161,7 +164,7 @@ def why_not_run(exercise: str) -> str:
 def _show_error(
     shell: InteractiveShell, kind: type, error: NameError, where: TracebackType, tb_offset: int | None
 ) -> None:
-    """Show an error. If a cell above makes the name and has not run, a line says so."""
+    """Show an error, up to the student's last line. If a cell above makes the name and has not run, a line says so."""
     if _is_made_above(error.name):
         with speaking(_language):
             error.add_note(
@@ -171,7 +174,17 @@ def _show_error(
                     name=error.name,
                 )
             )
+    end_with_student(where)
     shell.showtraceback((kind, error, where), tb_offset=tb_offset, running_compiled_code=True)
+
+
+def end_with_student(where: TracebackType) -> None:
+    """Cut a traceback after its last frame that is not of the course's machinery."""
+    last, step = where, where.tb_next
+    while step is not None:
+        last = last if step.tb_frame.f_code.co_filename.startswith(MACHINERY) else step
+        step = step.tb_next
+    last.tb_next = None
 
 
 def _is_made_above(name: str | None) -> bool:

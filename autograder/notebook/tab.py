@@ -10,7 +10,6 @@ import ast
 import base64
 import io
 import linecache
-import os
 import pprint
 import signal
 import sys
@@ -20,7 +19,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -31,15 +29,15 @@ from ..engine.limits import IN_BROWSER, PageAlarm
 from ..engine.source import NOT_IN_A_PAGE
 from ..engine.subject import MAX_OUTPUT
 from ..language import speak
-from . import kernel
+from . import cells, kernel
 
 Output = dict[str, Any]
 FORMATS = {"text/html": "_repr_html_", "image/svg+xml": "_repr_svg_", "image/png": "_repr_png_"}
 WIDTH = 79  # of a value that is shown
 FLUSH_SECONDS = 0.1  # between two parts of what a cell prints
 LINES_AT_ONCE = 200  # of what a cell prints, which are shown as they end
-# Files whose lines no student wrote. Code says where it is from: in a browser `ast.__file__` is another name of the same file.
-MACHINERY = f"{Path(__file__).parents[1]}{os.sep}", ast.parse.__code__.co_filename
+# Code says where it is from: in a browser `ast.__file__` is another name of the same file.
+MACHINERY = cells.MACHINERY, ast.parse.__code__.co_filename
 
 
 class Tab:

@@ -17,7 +17,7 @@ from ..engine import practice
 from ..engine.check import global_names
 from ..language import phrase, speak
 from ..model import lab_names
-from .cells import uncommented
+from .cells import end_with_student, uncommented
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -92,4 +92,5 @@ def _show_error(
         said = speak(said) if name in bound else ""
     if said:
         error.add_note(said)
+    end_with_student(where)
     shell.showtraceback((kind, error, where), tb_offset=tb_offset, running_compiled_code=True)

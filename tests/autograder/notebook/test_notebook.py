@@ -294,6 +294,9 @@ def test_a_cell_that_does_not_define_its_exercise_any_more_gets_no_verdict_on_th
     ):
         *_, shown = outputs(run(RIGHT), run(text, cell), check)
         assert said in shown[0].data["text/plain"], text
+    (error,) = outputs(renamed)[0]
+    said = "".join(error.traceback)
+    assert "exercise(" in said and "plug" not in said  # the student's lines alone
     *_, shown = outputs(RIGHT, bare, check)  # in a program that gives cells no ids
     assert "its cell ran without the line `@exercise`" in shown[0].data["text/plain"]
 
