@@ -32,6 +32,17 @@ def _about_saving(case, mine, theirs):
     return None
 
 
+_WITHOUT_ELEMENTS = """
+without_elements = Module()
+without_elements.w = Parameter(torch.zeros(0))
+without_elements.n = Buffer(torch.zeros(2, 0))"""
+
+
+def _saved_as_code(torch, **case):
+    """The statements of a case, and those of the module that every case has."""
+    return as_code(torch, **case) + _WITHOUT_ELEMENTS
+
+
 @program(
     "nn.modules.state_dict.save_to_state_dict",
     cases=drawn(entries=drawn_trees, prefix=["", "", "model.", "a."], keep_vars=bool),
@@ -42,7 +53,7 @@ def _about_saving(case, mine, theirs):
         for prefix in ("", "model.") for keep_vars in (False, True)
     ],
     hint=_about_saving,
-    show=as_code,
+    show=_saved_as_code,
 )  # fmt: skip
 def saved(xp, entries, prefix, keep_vars):
     tree = Tree(xp, entries)
