@@ -6,6 +6,7 @@ the judge's questions with observations, and shows the verdict that comes back. 
 
 from __future__ import annotations
 
+import ast
 import atexit
 import builtins
 import contextlib
@@ -369,22 +370,34 @@ def _ends(name: str, case: dict, pieces: dict) -> bool:
 
 
 def _has_no_result(slot: Callable, frames: list[list]) -> bool:
-    """Whether the function that runs in the place of this one returns no value, and should. `frames` are those of an exception:
-    a function among them has raised, and returned nothing."""
+    """Whether the function that runs in the place of this one has no `return` with a value, and should have one. `frames` are
+    those of an exception: a function among them has raised, and returned nothing."""
     piece = filled().get((slot.__module__, slot.__name__))
     code = piece and getattr(definition(piece), "__code__", None)
     if code is None or code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE):
         return False
     if code.co_qualname.rpartition("<locals>.")[2] in [function for function, *_ in frames]:
         return False
-    last: dis.Instruction | None = None
-    returned = []
-    for step in dis.get_instructions(code):
-        if step.opname.startswith("RETURN_"):  # one instruction with its constant, or two
-            given = step if step.opname == "RETURN_CONST" else last
-            returned.append(given is not None and given.opname.endswith("_CONST") and given.argval is None)
-        last = step
-    return bool(returned) and all(returned) and slot.__annotations__.get("return") not in (None, "None")
+    try:
+        [written] = ast.parse(textwrap.dedent(inspect.getsource(code))).body
+    except (OSError, SyntaxError):
+        return False
+    if not isinstance(written, ast.FunctionDef):  # a lambda has a value
+        return False
+    ends = any(step.opname.startswith("RETURN_") for step in dis.get_instructions(code))  # or it raises
+    is_wanted = slot.__annotations__.get("return") not in (None, "None")
+    return ends and is_wanted and not any(map(_returns_value, written.body))
+
+
+def _returns_value(statement: ast.AST) -> bool:
+    """Whether a statement has a `return` with an expression, such as `return None`, that is not of an inner function."""
+    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return False
+    return (
+        isinstance(statement, ast.Return)
+        and statement.value is not None
+        or any(map(_returns_value, ast.iter_child_nodes(statement)))
+    )
 
 
 def _still_passes(check: str) -> bool:

@@ -119,7 +119,9 @@ def test_a_rule_of_the_contract_does_not_explain_a_result_of_no_type_of_the_cont
     assert found == [(said, ""), ("yours None, expected ''", "")]
 
 
-@pytest.mark.parametrize(("guard", "reason"), [("{} is function", "NameError: name 'function'"), ("{} == <f>", "SyntaxError: ")])
+@pytest.mark.parametrize(
+    ("guard", "reason"), [("{} is function", "NameError: name 'function'"), ("{} == <f>", "SyntaxError: ")]
+)
 def test_an_expression_that_python_cannot_evaluate_is_shown(judge, guard, reason):
     name, text = "dynamo.guards.guards_for", guard.format("L['values'][0]")
     fill(function_of(name), lambda value, source, scope: [text])
