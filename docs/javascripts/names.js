@@ -39,19 +39,20 @@
       const next = heads[i + 1], parts = [head];
       while (parts.at(-1).nextElementSibling && parts.at(-1).nextElementSibling !== next) parts.push(parts.at(-1).nextElementSibling);
       const above = heads.slice(0, i).findLast((each) => level(each) < level(head));
-      return { name: head.querySelector("code") && head.id, head, above, parts };
+      const more = parts.flatMap((part) => [...part.querySelectorAll("span[id]:empty")].map(({ id }) => id)); // of the block of a class, and other names
+      return { names: head.querySelector("code") ? [head.id, ...more] : [], head, above, parts };
     });
-    const named = entries.filter(({ name }) => name);
+    const named = entries.flatMap(({ names, ...entry }) => names.map((name) => ({ ...entry, name })));
     const having = (part) => named.filter(({ name }) => fit(name, part) < Infinity);
     const ofModule = (part) => document.querySelector("article h1 code").textContent.split(".").some((each) => fit(each, part) < 3);
     return () => {
       const words = wanted().map(typed).filter(({ whole }, _, { length }) => length === 1 || having(whole).length || !ofModule(whole));
       const each = words.map(({ whole, last }) => (having(whole).length ? having(whole) : having(last)));
-      const fits = new Set(named.filter((entry) => each.every((found) => found.includes(entry))));
-      const heading = new Set([...fits].map(({ above }) => above));
-      for (const entry of entries)
-        for (const part of entry.parts) part.hidden = wanted().length && !fits.has(entry) && !heading.has(entry.head);
-      return fits.size && `${fits.size} of ${count(named.length, "name")}`;
+      const fits = named.filter((entry) => each.every((found) => found.includes(entry)));
+      const shown = new Set(fits.flatMap(({ head, above }) => [head, above]));
+      for (const { head, parts } of entries)
+        for (const part of parts) part.hidden = wanted().length && !shown.has(head);
+      return fits.length && `${fits.length} of ${count(named.length, "name")}`;
     };
   }
 

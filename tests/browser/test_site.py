@@ -647,6 +647,8 @@ def test_a_page_of_the_api_shows_the_names_that_contain_what_is_typed(page, serv
     field.fill("contiguous")
     shown = {text.rstrip("¶") for text in names.all_inner_texts()}
     assert {"contiguous_strides", "is_contiguous"} <= shown and "element_offset" not in shown
+    field.fill("is_pinned")  # in the entry of a class
+    assert names.all_inner_texts() == ["Tensor¶"]
     field.fill("nothing_like_it")
     assert (
         names.count() == 0

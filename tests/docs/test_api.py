@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from types import SimpleNamespace
 
+import markdown
 import pytest
 import torch
 
@@ -141,6 +142,17 @@ def test_each_method_of_tensor_and_of_module_that_pytorch_documents_and_rushligh
         ]
         methods = {f"{own.__name__}.{name}" for name in documented if not isinstance(getattr(own, name), bool)}
         assert len(methods) > 40 and methods - written == set()
+
+
+def test_a_name_in_the_block_of_a_class_is_at_its_line_with_its_signature(api):
+    """Also a name that a statement gives, and a function of another module."""
+    found = {module.name: module for inside in api.modules(ROOT).values() for module in inside}
+    text = api.module_page(found["nn.modules.module"], found, {}, {})
+    html = markdown.markdown(text, extensions=["attr_list", "pymdownx.highlight", "pymdownx.superfences"])
+    block = api.BLOCK.sub(api._at_lines, html).partition('id="Module">')[2].partition("</pre>")[0]
+    lines = [re.sub("<[^>]+>", "", line) for line in block.split("\n") if 'id="Module.' in line]
+    assert {"    half = partialmethod(to, float16)", "    def state_dict("} <= {*lines} and len(lines) > 20
+    assert "../../../api/nn/modules/state_dict.md#state_dict" in text
 
 
 def test_every_name_has_a_sentence_and_what_programs_call_the_place_in_pytorch(api):

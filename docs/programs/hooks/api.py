@@ -19,13 +19,14 @@ import json
 import logging
 import re
 import sys
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from inspect import cleandoc
 from itertools import groupby, pairwise
 from pathlib import Path
 from textwrap import dedent, indent
+from types import MappingProxyType
 from urllib.parse import urljoin
 
 import torchgen
@@ -50,6 +51,7 @@ from rushlight.torchgen.gen_autograd import inplace_forms, load_derivatives
 log = logging.getLogger("mkdocs.hooks.api")
 
 MANY = 8  # names of a page that can be filtered
+LONGEST = 96  # characters of a line
 FILTER = (
     '<form class="filter names" role="search" aria-label="Names"><div><label for="filter-name">Show the names that contain</label>'
     '<input type="search" id="filter-name" placeholder="part of a name" autocomplete="off" spellcheck="false"></div>'
@@ -124,6 +126,11 @@ HEADING = re.compile(r"^# -{20,}\n# (.+(?:\n# .+)*)", re.MULTILINE)
 PLAIN = re.compile(r'<span class="(?:n|o|p|w)">([^<]*)</span>')  # names and punctuation: half of the weight of a page
 LINKED = re.compile(re.escape(f"]({ADDRESS.format('blob', '')}") + r"([^)#]+)\)")
 FOLDED = re.compile(r'<div data-source="([\w.:]+)"></div>')
+BLOCK = re.compile(  # of a class, and the places of its names
+    r'(<h[23] id="([\w.]+)"(?:(?!</h).)*</h[23]>\s*<div class="highlight">(?:(?!</div>).)*</div>\s*)'
+    r'(<p class="notes">(?:(?!</p>).)*</p>)',
+    re.DOTALL,
+)
 HEADED = re.compile(r"(<h[1-3][^>]*><code>)([\w.]+)")
 LEXER, FORMATTER = PythonLexer(), HtmlFormatter(nowrap=True)
 CALLED = {
@@ -254,7 +261,14 @@ class Module:
             if isinstance(kind, type) and (name in self.computed or ast.unparse(row(definition, name))):
                 return f"class {name}{written_parameters(kind)}"
             return "\n".join(self.lines[definition.lineno - 1 : definition.end_lineno])
-        return signature(definition)
+        return signature(definition, self.given(definition))
+
+    def given(self, definition: DEFINITION) -> dict[str, Callable]:
+        """The functions of other modules that a class has as methods under their own names, as `Module.state_dict`."""
+        own = sys.modules.get(f"rushlight.{self.name}")
+        values = _named(definition) if isinstance(definition, ast.ClassDef) else {}
+        found = {name: getattr(own, name, None) for name, value in values.items() if name == value}
+        return {name: value for name, value in found.items() if inspect.isfunction(value)}
 
     @property
     def public(self) -> list[str]:
@@ -450,6 +464,7 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
 def on_page_content(content: str, page: Page, **_) -> str:
     """On every page a file of PyTorch's that is named in full is a link."""
     if page.file.src_uri.startswith("api/"):
+        content = BLOCK.sub(_at_lines, content)
         anchors[page.url.removeprefix("api/")] = " ".join(listed(content, page.file.src_uri))
     return INLINE.sub(lambda match: match[0] if match[1] else _linked_html(match, page), content)
 
@@ -463,6 +478,16 @@ def on_post_page(output: str, page: Page, config: MkDocsConfig, **_) -> str:
     if not page.file.src_uri.startswith("api/"):
         return output
     return HEADED.sub(lambda match: match[1] + match[2].replace(".", ".<wbr>"), FOLDED.sub(_folded, output))
+
+
+def _at_lines(match: re.Match) -> str:
+    """A class with the places of its names at the lines of its block that have them."""
+    block, kind, notes = match.groups()
+    for place, name in re.findall(rf'(<span id="{re.escape(kind)}\.(\w+)"></span>)', notes):
+        line = rf'^(    (?:<span class="k">def</span><span class="w"> </span>)?<span class="nf?">)(?={name}</span>)'
+        block, found = re.subn(line, rf"\1{place}", block, count=1, flags=re.MULTILINE)
+        notes = notes.replace(place, "") if found else notes
+    return block + notes.replace('<p class="notes"></p>', "")
 
 
 def _linked_html(match: re.Match, page: Page) -> str:
@@ -760,6 +785,15 @@ def _entry(
         name = others.pop(0)
     if isinstance(definition, ast.ClassDef):
         quiet = [f"{name}.{other}" for other in _silent(definition)]
+        up = "../" * module.page.count("/")
+        links = [
+            (each, value.__module__.removeprefix("rushlight.")) for each, value in module.given(definition).items()
+        ]
+        links = [
+            f"`{name}.{each}` is [`{space}.{each}`]({up}api/{space.replace('.', '/')}.md#{each})."
+            for each, space in links
+        ]
+        notes = [*notes, *links]
         others += quiet + [other for each in quiet for other in of_tensor().get(f"{module.name}.{each}", [])]
     parts = [f"{'#' * level} `{name}` {{ #{name} }}", _python(module.signature(definition, name))]
     if others and not isinstance(definition, ast.ClassDef):
@@ -789,13 +823,22 @@ def _described(definition: ast.ClassDef) -> list[ast.FunctionDef]:
 
 
 def _silent(definition: ast.ClassDef) -> list[str]:
-    """The public methods without a docstring, with those that a statement names, as `half = partialmethod(to, float16)`."""
-    named = [
-        node for node in definition.body if isinstance(node, ast.Assign) and not isinstance(node.value, ast.Constant)
-    ]
-    names = [method.name for method in _methods(definition)]
-    names += [name for node in named for name in assigned(node) if not name.startswith("_")]
+    """The public methods without a docstring, with those that a statement names."""
+    names = [*(method.name for method in _methods(definition)), *_named(definition)]
     return [name for name in dict.fromkeys(names) if name not in {method.name for method in _described(definition)}]
+
+
+def _named(definition: ast.ClassDef) -> dict[str, str]:
+    """The values of the public names that statements of a class assign, as `half = partialmethod(to, float16)`. One that is longer
+    than a line is left out."""
+    found = {}
+    for node in definition.body:
+        if isinstance(node, ast.Assign) and not isinstance(node.value, ast.Constant):
+            names, values = assigned(node), getattr(node.value, "elts", [])
+            several = len(node.targets) == 1 and isinstance(node.targets[0], ast.Tuple) and len(values) == len(names)
+            for name, value in zip(names, values if several else [node.value] * len(names)):
+                found[name] = written if len(f"{name} = {(written := ast.unparse(value))}") <= LONGEST else "..."
+    return {name: value for name, value in found.items() if not name.startswith("_")}
 
 
 def _places(names: Iterable[str]) -> str:
@@ -844,8 +887,9 @@ def _extent(node: ast.AST) -> tuple[int, int]:
     return min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", []))]), node.end_lineno
 
 
-def signature(definition: ast.FunctionDef | ast.ClassDef) -> str:
-    """As Python would read it. A class has its fields and those methods in it that have no docstring of their own."""
+def signature(definition: ast.FunctionDef | ast.ClassDef, given: Mapping[str, Callable] = MappingProxyType({})) -> str:
+    """As Python would read it. A class has its fields, those methods in it that have no docstring of their own, and what its
+    statements name. Of a function that it is `given` it has the signature."""
     head = [f"@{ast.unparse(decorator)}" for decorator in definition.decorator_list]
     if isinstance(definition, ast.ClassDef):
         bases = [ast.unparse(base) for base in [*definition.bases, *(keyword.value for keyword in definition.keywords)]]
@@ -854,11 +898,13 @@ def signature(definition: ast.FunctionDef | ast.ClassDef) -> str:
         fields = [field for field in fields if not field.startswith("_")]
         made = [node for node in definition.body if isinstance(node, ast.FunctionDef) and node.name == "__init__"]
         rest = [signature(method) for method in made + _methods(definition) if not ast.get_docstring(method)]
+        borrowed = {name: signature(ast.parse(inspect.getsource(value)).body[0]) for name, value in given.items()}
+        rest += [borrowed.get(name, f"{name} = {value}") for name, value in _named(definition).items()]
         return "\n".join([*head, *(indent(text, "    ") for text in fields + rest)])
     returns = f" -> {ast.unparse(definition.returns)}" if definition.returns else ""
     arguments = _arguments(definition.args)
     line = f"def {definition.name}({', '.join(arguments)}){returns}"
-    if len(line) > 96:
+    if len(line) > LONGEST:
         lines = "\n".join(f"    {argument}," for argument in arguments)
         line = f"def {definition.name}(\n{lines}\n){returns}"
     return "\n".join([*head, line])
