@@ -7,7 +7,6 @@ import { EditorState } from "./codemirror/state.js";
 import { Decoration, drawSelection, EditorView, keymap, lineNumbers } from "./codemirror/view.js";
 
 const COVERED = 110; // pixels of a window's top that its header and the bar of points cover
-const NARROW = matchMedia("(max-width: 44.9375em)");
 const THEME = EditorView.theme({
   "&": { fontSize: "0.8em", background: "var(--md-code-bg-color)", color: "var(--md-code-fg-color)" },
   "&.cm-focused": { outline: "0.1rem solid var(--focus)" },
@@ -48,7 +47,8 @@ export function edit(element, { text, label, parts, changed, run }) {
         python(),
         lineNumbers(),
         EditorView.decorations.compute(["doc"], marks),
-        NARROW.matches ? [EditorView.lineWrapping, EditorView.decorations.compute(["doc"], hanging)] : [],
+        EditorView.lineWrapping,
+        EditorView.decorations.compute(["doc"], hanging),
         THEME,
         EditorView.scrollMargins.of(() => ({ top: COVERED })),
         EditorView.contentAttributes.of({ "aria-label": label }),

@@ -63,7 +63,7 @@ function* coloured(text) {
   yield text.slice(last);
 }
 
-// The lines of a docstring. On a phone a long one goes on below its own first letter. The first line has an indent `before` it.
+// The lines of a docstring. A long one goes on below its own first letter. The first line has an indent `before` it.
 function* hanging(text, before) {
   for (const [index, line] of text.split("\n").entries()) {
     if (index) yield "\n";
@@ -861,7 +861,7 @@ const bar = {
     this.element = make(
       "div",
       { class: "tab-bar", role: "group", "aria-label": words("Your answers") },
-      make("div", {}, this.tally, this.loading, this.said, this.end),
+      make("div", {}, this.end, this.tally, this.loading, this.said), // where Stop was, a second tap presses nothing
     );
     if (page.notebook) {
       const buttons = [

@@ -481,11 +481,19 @@ def test_an_error_is_left_out_only_below_the_card_that_says_it(lab):
     assert lab.evaluate(f"shown({error}, make('div', {{ class: 'rich' }}))") is None
 
 
+HIT = "(at) => document.elementFromPoint(...at).closest('button')"  # the button at a point
+
+
 @pytest.mark.sweep
 def test_python_can_be_stopped_while_it_loads(lab):
     lab.evaluate("([name, text]) => cells.find(({ id }) => id === name).change(text)", [STRIDES, RIGHT])
     lab.locator(f'[data-cell="{STRIDES}"] + .buttons').get_by_text("Check", exact=True).click()
-    lab.get_by_role("button", name="Stop").click()
+    lab.set_viewport_size({"width": 390, "height": 844})
+    stop = lab.get_by_role("button", name="Stop").bounding_box()
+    middle = [stop["x"] + stop["width"] / 2, stop["y"] + stop["height"] / 2]
+    lab.mouse.click(*middle)
     lab.wait_for_function(IDLE)
+    assert not lab.evaluate(HIT, middle)  # where a second tap would go
+    lab.set_viewport_size({"width": 1440, "height": 900})
     lab.get_by_role("status").get_by_text("The next press starts Python again").wait_for()
     assert "The next press starts Python again" in card(lab, STRIDES)
