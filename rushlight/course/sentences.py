@@ -580,6 +580,9 @@ def _subject(texts: list[str], words: list[Word], language: str, verb: Verb, tim
     alone = agrees[0] if agrees and language == "es" else verb.alone
     if not group or group[-1] in _of(language, "question") - {"what", "who", "qué", "quién"}:
         return start, start, alone
+    clause = language == "es" and group[0] not in _of("es", "article") and group[-1] not in own
+    if clause and re.search(r"(ó|ie(ra|se)[ns]?|[ai]ste|ieron|...aron)\b", " ".join(group)):
+        return start, start, alone  # "si tuviera dinero compraría"
     if conjunction in group:
         people = {own.get(word, objects.get(word)) for word in group}
         return start, end, 3 if people & {0, 3} else 4 if people & {1, 4} else 5

@@ -130,6 +130,11 @@ def test_a_text_in_own_words_is_read_as_a_sentence_that_the_model_knows(text, be
         ("caminare", {"other": (("caminare", "caminaré"),)}),
         ("walk", {"assumed": ("every day", "you")}),
         ("camina", {"assumed": ("ella",)}),
+        ("cuando llegó caminó", {"left_out": ("cuando llegó",), "assumed": ("ella",)}),
+        (
+            "si tuviera dinero ayudaría",
+            {"left_out": ("si tuviera dinero",), "assumed": ("yo",), "absent": ("ayudaría", "mañana")},
+        ),
         ("he's walking", {"person": ("he", "she")}),
         ("(caminar) hoy ustedes", {"person": ("ustedes", "ellas")}),
         ("tú y yo caminamos", {"person": ("tú y yo", "nosotros")}),
