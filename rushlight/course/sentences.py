@@ -9,9 +9,9 @@ that says the same, as far as the model can, and all differences. There is one r
 - a tense or mood that the model does not have is read as the nearest one: "has walked" as "yesterday";
 - all other words are left out.
 
-A verb that the model has not read is taken where its form is certain, as in "she will skateboard". Elsewhere the text is not
-read, and there are proposals: "she tweets" can be "(tweet) every day she". A page of the site shows the result (`docs/talk.md`).
-The words and the rules of the two languages are in `sentences.toml`.
+A verb that the model has not read is taken where its form is certain, as in "she will skateboard" and "close the door". Elsewhere
+the text is not read, and there are proposals: "she tweets" can be "(tweet) every day she". A page of the site shows the result
+(`docs/talk.md`). The words and the rules of the two languages are in `sentences.toml`.
 """
 
 import difflib
@@ -481,6 +481,9 @@ def _refused(text: str, words: list[Word], language: str, verb: Verb) -> Reading
             plain, forms, 1, cutoff=0.8
         )
     meant = [verb._replace(infinitive=verb.guess)] * bool(verb.guess)
+    has_object = _text(words, verb.used[-1] + 1) in _of("en", "article") | LANGUAGES["en"]["objects"].keys() | {"it"}
+    if language == "en" and not near and verb.alone == 1 and verb.guess == word.text and has_object:
+        return _reading(text, words, language, *meant)  # "close the door"
     for form in near[:1]:
         infinitive, tense, persons, _ = _forms(language)[forms[form]]
         known = verb._replace(infinitive=infinitive, tense=tense or verb.tense, persons=persons)
