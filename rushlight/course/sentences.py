@@ -430,7 +430,8 @@ def _spoken(words: list[Word], language: str) -> int:
     """How much of a text is of a language."""
     known = _closed(language) | _forms(language).keys() | _pairs(language, "common").keys() | _helpers(language)
     return sum(
-        (word.text in known) + (language == "es" and re.search("[ñáéíóú]|..([ai]d|nd)o$", word.text) is not None)
+        (word.text in known)
+        + (language == "es" and re.search("[ñáéíóú]|..([ai]d|nd)o$|...([ai]ste|aron|ieron)$", word.text) is not None)
         for word in words
     )
 

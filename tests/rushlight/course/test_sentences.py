@@ -198,6 +198,7 @@ def test_the_right_form_is_known_of_a_verb_of_the_corpus_and_of_a_regular_verb(b
         ("yesterday I caught a fish", "caught", ["(catch) yesterday I"]),
         ("What are you taking?", "taking", ["(take) now you are", "(talk) now you are"]),
         ("opne the door", "opne", ["(open) every day you", "(opne) every day you"]),
+        ("¿Tuiteaste?", "Tuiteaste", ["(tuitear) ayer tú"]),
         ("¿Cerraste la puerta?", "Cerraste", ["(cerrar) ayer tú", "(curar) ayer tú"]),
         ("jugaron en el parque", "jugaron", ["(jugar) ayer ellas"]),
         ("no quiero dormir", "quiero", ["(querer) hoy yo no"]),
