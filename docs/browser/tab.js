@@ -719,7 +719,7 @@ async function runPressed(cell) {
     }
     if (cell.lab) await python.run({ kind: "plain", name: "after", lab: cell.lab }, TAKE_OUT.replace("{}", cell.of ?? cell.exercise), () => {});
     cell.wait("");
-    if (!cell.outputs.childElementCount) cell.outputs.append(make("p", { class: "notes", text: cell.checked?.lacks ? lacked(cell.checked) : words("✓ The cell has run. It shows nothing.") }));
+    if (!cell.outputs.childElementCount) cell.outputs.append(make("p", { class: "notes", text: words("✓ The cell has run. It shows nothing.") }));
     if (page.notebook) remember(cell);
     cell.outputs.scrollIntoView({ block: "nearest" });
   } catch {
