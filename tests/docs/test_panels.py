@@ -153,6 +153,15 @@ def test_a_name_stays_beside_its_marker():
     assert float(name) - float(marker) == pytest.approx(9, abs=0.1)
 
 
+def test_each_of_several_charts_keeps_two_marks_of_its_axis():
+    figure, [charts] = paper.charts(9, 3, columns=4)
+    for axes in charts:
+        axes.set(xlim=(0, 11))
+        axes.set_xticks([1, 4, 7, 10], ["0.5", "0.04", "0.00032", "1e-05"])
+    narrow = panels.fitted(figure._repr_svg_())
+    assert narrow.count(">0.5<") == narrow.count(">0.00032<") == 4
+
+
 def test_the_lines_of_a_box_of_the_map_stay_together_when_a_box_beside_it_has_more():
     drawing = narrow((IMAGES / "map.svg").read_text(encoding="utf-8"))
     rows = {said: float(y) for y, said in re.findall(r'translate\(\S+ ([\d.]+)\)"[^>]*>([^<]+)</text>', drawing)}

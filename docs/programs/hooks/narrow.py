@@ -680,13 +680,14 @@ def columns(shapes: Sequence[Shape], texts: Sequence[Text]) -> dict[Shape, list[
 
 
 def write(shapes, texts, charts, across: Map, down: Map, total: float) -> int:
-    """Place everything. Return how many names of a chart had to move off others, or are on a marker."""
+    """Place everything. Return how many names of a chart had to move off others, or are on a marker, and
+    how many charts have only one mark left on an axis."""
     for text in sorted(texts, key=lambda text: text.box is not None):
         place(text, texts, charts, across, total)
-    thin_out(texts, charts)
+    lonely = thin_out(texts, charts)
     stop(shapes, texts, across)
     keep_off(shapes, texts, across, total)
-    crowded = spread(texts) + covering(texts, shapes, across)
+    crowded = lonely + spread(texts) + covering(texts, shapes, across)
     for text in texts:
         move_text(text, across, down)
     for shape in shapes:
@@ -754,14 +755,18 @@ def move_shape(shape: Shape, across: Map, down: Map) -> None:
         element.set("preserveAspectRatio", "none")
 
 
-def thin_out(texts: Sequence[Text], charts: Sequence[Shape]) -> None:
-    """Leave out every second mark of an axis as long as some touch each other."""
+def thin_out(texts: Sequence[Text], charts: Sequence[Shape]) -> int:
+    """Leave out every second mark of an axis as long as some touch each other. Return how many charts have only one left."""
+    lonely = 0
     for row in marks(texts, charts):
         row = [text for text in row if not text.moved]
+        all_of = [[text for text in row if chart.left <= text.x <= chart.right] for chart in charts]
         while row[2:] and any(one.to + one.reach[1] + 2 > other.to - other.reach[0] for one, other in pairwise(row)):
             for text in row[1::2]:
                 text.said, text.lines = "", []
             row[:] = row[::2]
+        lonely += sum(len(of_chart) > 2 and sum(text.said != "" for text in of_chart) < 2 for of_chart in all_of)
+    return lonely
 
 
 def keep_off(shapes: Sequence[Shape], texts: Sequence[Text], across: Map, total: float) -> None:
