@@ -484,6 +484,16 @@ def test_an_error_is_left_out_only_below_the_card_that_says_it(lab):
 HIT = "(at) => document.elementFromPoint(...at).closest('button')"  # the button at a point
 
 
+def test_the_bar_keeps_its_row_and_its_buttons_their_place_while_a_check_waits(lab):
+    lab.set_viewport_size({"width": 800, "height": 900})
+    download = lab.get_by_role("button", name="Download", exact=True)
+    before = download.bounding_box()
+    lab.evaluate("bar.busy(true), bar.say('waiting for contiguous_strides, and for more')")
+    assert download.bounding_box() == before
+    lab.evaluate("bar.busy(false), bar.say('')")
+    lab.set_viewport_size({"width": 1440, "height": 900})
+
+
 @pytest.mark.sweep
 def test_python_can_be_stopped_while_it_loads(lab):
     lab.evaluate("([name, text]) => cells.find(({ id }) => id === name).change(text)", [STRIDES, RIGHT])
