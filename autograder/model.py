@@ -46,13 +46,12 @@ class Course:
 
     @property
     def name(self) -> str:
-        """The folder as a command in the course's folder names it. Empty for `classroom/`, which commands take without a name."""
-        root = folders.ROOT.resolve()
-        folder = self.folder.relative_to(root) if self.folder.is_relative_to(root) else self.folder
-        return "" if folder == Path("classroom") else shlex.quote(str(folder))
+        """The folder as a command names it from any folder. Empty for `classroom/`, which commands take without a name."""
+        folder = self.folder.resolve()
+        return "" if folder == folders.ROOT.resolve() / "classroom" else shlex.quote(str(folder))
 
     def command(self, words: str) -> str:
-        """A command of the course or of nbgrader as it is pasted into a terminal in the course's folder: it names the class."""
+        """A command of the course or of nbgrader as it is pasted into a terminal: it names the class."""
         if not self.name:
             return words
         is_own = words.startswith("rushlight ")
@@ -370,6 +369,9 @@ def _name_in(cell: Mapping, kind: str) -> str | None:
     about = cell["metadata"].get("rushlight")
     name = about.get(kind) if isinstance(about, Mapping) else None
     return name if isinstance(name, str) else None
+
+
+RUBRIC = "**Rubric"  # begins the rubric below a model answer
 
 
 def is_added(cell: Mapping) -> bool:

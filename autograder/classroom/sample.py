@@ -14,7 +14,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from ..course import RELEASED, SOURCES
-from ..model import check_name, exercise_name
+from ..model import RUBRIC, check_name, exercise_name
 
 LAB = "01a_views"
 
@@ -43,10 +43,10 @@ def make(folder: Path) -> list[str]:
 
 
 def answers(solved: NotebookNode) -> dict[str, str]:
-    """The source of every answer cell, by cell id, without the solution marks."""
+    """The source of every answer cell, by cell id, without the solution marks and the rubric."""
     marks = ("### BEGIN SOLUTION", "### END SOLUTION")
     return {
-        cell.id: "\n".join(line for line in cell.source.splitlines() if line.strip() not in marks)
+        cell.id: "\n".join(line for line in cell.source.partition(RUBRIC)[0].splitlines() if line.strip() not in marks)
         for cell in solved.cells
         if cell.metadata.get("nbgrader", {}).get("solution")
     }

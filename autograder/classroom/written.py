@@ -24,7 +24,7 @@ from sqlalchemy import text
 
 from ..author import BuildError
 from ..author.build import solution
-from ..model import Lab, Submission, digest, is_added
+from ..model import RUBRIC, Lab, Submission, digest, is_added
 from .formulas import markdown2html
 from .groups import source_of
 from .restore import deactivate_markup
@@ -81,7 +81,7 @@ def question_of(lab: Lab, key: str) -> Question:
         index = next(i for i, cell in enumerate(cells) if cell.id == key)
     except (OSError, BuildError, StopIteration):
         return Question(lab, key, worth[key])
-    answer, _, rubric = cells[index].source.partition("**Rubric")
+    answer, _, rubric = cells[index].source.partition(RUBRIC)
     rubric = re.sub(r"^\.?\*\*", "", rubric)
     items, remarks = parse_rubric(rubric, worth[key])
     return Question(lab, key, worth[key], cells[index - 1].source, answer.strip(), items, remarks)

@@ -344,6 +344,7 @@ def test_no_more_jobs_run_at_once_than_fit_into_the_memory(tmp_path, monkeypatch
 
 def test_the_sample_class_is_made_once(tmp_path):
     sample.make(tmp_path)
+    assert not [path for path in tmp_path.rglob("*.ipynb") if "**Rubric" in path.read_text()]  # no student has it
     path = tmp_path / "submitted" / "untouched" / LAB / f"{LAB}.ipynb"
     path.write_text("changed")
     sample.make(tmp_path)

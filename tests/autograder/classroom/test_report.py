@@ -165,7 +165,7 @@ def test_the_report_says_what_is_next_which_exercise_is_the_hardest_and_who_may_
 
 def test_the_commands_of_the_report_name_a_class_that_is_not_in_classroom(page, monkeypatch, tmp_path):
     assert f"rushlight feedback 01a --class {tmp_path}<" in page(row("ada", CHECKS))
-    for folder, name in (("classroom", ""), ("sample", "sample"), ("our class", "'our class'")):
+    for folder, name in (("classroom", ""), ("sample", f"{ROOT}/sample"), ("our class", f"'{ROOT}/our class'")):
         monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(ROOT / folder))
         assert Course().name == name
 
