@@ -142,7 +142,8 @@ def _put_back(submission: Submission) -> list[str]:
         handed_in = StudentNotebook(submission.lab, submission.text)
         if edited := edited_checks(handed_in.content, handed_in.released):
             said = speak("changed check cells, put back for grading")
-            return [f"{said[:1].upper()}{said[1:]}: {', '.join(map(short_name, edited))}"]
+            advice = speak("Leave the check cells as they are, and try things out in cells that you add")
+            return [f"{said[:1].upper()}{said[1:]}: {', '.join(map(short_name, edited))}. {advice}"]
     return []
 
 

@@ -17,12 +17,13 @@ from urllib.parse import quote
 
 from ..engine.check import FIRST_GUESS, short_name
 from ..engine.verdict import NOT_ATTEMPTED, PASSED
-from ..language import language, speak
+from ..language import language, phrase, speak
 from ..model import Lab, Submission
 from ..text import in_one_line
 from .feedback import is_refused
 from .grade import Row, has_other_marks
 from .items import IN_EACH, attempts, cases, notebooks, rank_correlation, warnings
+from .lms import downloads
 from .pages import MARKS, OTHER, SCHEMES, UNGRADED, breakable, escaped, write_page
 
 BINS, FLAG, WAITS = 10, "⚑", "✎"
@@ -132,9 +133,9 @@ def write_report(lab: Lab, rows: list[Row], by_exam: Mapping[str, float] = {}) -
             _totals(graded, sum(worth.values())),
             _exercises(own, worth),
             _diagnoses(own, worth),
-            _need_help(lab, graded),
+            _need_help(lab, rows, worth),
         ]
-    parts += [_map(lab, rows, worth, by_exam), _remarks(rows)]
+    parts += [_map(lab, rows, worth, by_exam), _remarks(lab, rows)]
     if graded:
         parts.append(_cases(own))
     headings = re.findall(r'<h2 id="([^"]+)">([^<]+)</h2>', "".join(parts))
@@ -163,13 +164,11 @@ def _to_do(lab: Lab, rows: list[Row]) -> str:
         "After that, {command} brings your marks into this report and the feedback.",
         command=_code(command(f"rushlight grade {lab.number}")),
     )
-    pack = _code(command(f"rushlight feedback {lab.number}"))
     send = _code(command(f"nbgrader release_feedback {lab}"))
-    give = speak(
-        "{pack} packs the feedback for Canvas or Moodle, and {send} sends it through nbgrader's exchange.",
-        pack=pack,
-        send=send,
-    )
+    give = speak("{send}, in the course's folder, sends the feedback through nbgrader's exchange.", send=send)
+    if downloads(lab):
+        pack = _code(command(f"rushlight feedback {lab.number}"))
+        give = speak("{pack} packs the feedback for Canvas or Moodle.", pack=pack)
     steps = [*lines, again, give] if lines else [give]
     return f"<h2>{speak('What is next')}</h2><ul>{''.join(f'<li>{step}</li>' for step in steps)}</ul>"
 
@@ -185,12 +184,14 @@ def _facts(rows: list[Row], own: list[Row], worth: dict[str, float], written: fl
         speak("all points"): f"{totals.count(maximum)}",
         speak("no points"): f"{totals.count(0)}",
     }
+    failures = {check: len(attempts(own, check)) * (1 - _share(own, check)) for check in worth}
     shares = {check: _share(own, check) for check in worth if attempts(own, check)}
-    if shares:
-        least = min(shares.values())
-        hardest = [escaped(short_name(check)) for check in shares if shares[check] == least]
-        name = ", ".join(hardest) if len(hardest) <= 3 else speak("{count} exercises", count=len(hardest))
-        facts[speak("hardest exercise")] = speak("{name}: {share:.0f} % pass", name=name, share=100 * least)
+    hardest = [check for check in shares if shares[check] == min(shares.values())]
+    if any(failures[check] > 1 for check in hardest):  # one failure says nothing
+        names = ", ".join(escaped(short_name(check)) for check in hardest)
+        name = names if len(hardest) <= 3 else speak("{count} exercises", count=len(hardest))
+        label = speak("hardest exercise") if len(hardest) == 1 else speak("hardest exercises")
+        facts[label] = speak("{name}: {share:.0f} % pass", name=name, share=100 * shares[hardest[0]])
     if any(row.penalty for row in rows):
         facts[speak("median before late penalties")] = f"{statistics.median(row.earned for row in rows):g}"
     if has_other_marks(rows):
@@ -283,29 +284,43 @@ def _diagnoses(rows: list[Row], worth: dict[str, float]) -> str:
     return _section("diagnoses", speak("Diagnoses"), note, heads, lines) if lines else ""
 
 
-def _need_help(lab: Lab, rows: list[Row]) -> str:
-    """Those who try and do not get on, the fewest points first, and those who have attempted nothing."""
-    lines, none = [], [row.student for row in rows if not _tried(row)]
-    for row in sorted(rows, key=lambda row: row.total):
+def _need_help(lab: Lab, rows: list[Row], worth: dict[str, float]) -> str:
+    """Those who try and do not get on, the fewest points first, those who have attempted nothing, and those without a grade."""
+    lines, graded = [], [row for row in rows if row.verdicts]
+    for row in sorted(graded, key=lambda row: row.total):
         tried = _tried(row)
         open_ = [check for check in tried if row.outcome(check) != PASSED]
-        if len(tried) >= TRIED and 2 * len(open_) > len(tried):
+        if (len(tried) >= TRIED and 2 * len(open_) > len(tried)) or (tried and 2 * row.earned <= sum(worth.values())):
             student, names = escaped(row.student), escaped(", ".join(map(short_name, open_)))
             lines.append(
-                f'<tr><th scope="row" data-key="{student}"><a href="{_page(lab, row)}">{student}</a></th>'
+                f'<tr><th scope="row" data-key="{student}">{_linked(lab, row)}</th>'
                 f'<td class="number" data-key="{row.total}">{row.total:g}</td>'
                 f'<td class="number" data-key="{len(tried) - len(open_)}">{len(tried) - len(open_)}</td>'
                 f'<td class="number" data-key="{len(tried)}">{len(tried)}</td><td data-key="{names}">{names}</td></tr>'
             )
     note = speak(
-        "Students who attempted {count} checks or more, and pass less than half of these. The fewest points come first.",
+        "Students who have half of the points or less, and those who attempted {count} checks or more, and pass less than half of"
+        " these. The fewest points come first.",
         count=TRIED,
     )
     heads = [speak("student"), speak("total"), speak("pass"), speak("attempted"), speak("do not pass")]
-    said = speak("Nothing was attempted by {count}: {names}.", count=len(none), names=escaped(", ".join(none)))
-    if none and not lines:
-        return _section("help", speak("Who may need help"), note, heads, [], empty=said)
-    return _section("help", speak("Who may need help"), note, heads, lines, "help") + (f"<p>{said}</p>" if none else "")
+    none = [row for row in graded if not _tried(row)]
+    others = {
+        phrase("Nothing was attempted by {count}: {names}."): [row for row in none if not row.edited],
+        phrase("Nothing was attempted, and check cells were changed, by {count}: {names}."): [
+            row for row in none if row.edited
+        ],
+        phrase("The submissions of {count} could not be graded: {names}."): [row for row in rows if row.problem],
+    }
+    said = " ".join(
+        speak(text, count=len(those), names=", ".join(_linked(lab, row) for row in those))
+        for text, those in others.items()
+        if those
+    )
+    title = speak("Who may need help")
+    if said and not lines:
+        return _section("help", title, note, heads, [], empty=said)
+    return _section("help", title, note, heads, lines, "help") + (f"<p>{said}</p>" if said else "")
 
 
 def _tried(row: Row) -> list[str]:
@@ -316,15 +331,21 @@ def _page(lab: Lab, row: Row) -> str:
     return f"feedback/{quote(row.student, errors='replace')}/{lab}/{lab}.html"
 
 
+def _linked(lab: Lab, row: Row) -> str:
+    """A student's name, which leads to the student's page if there is one."""
+    name = escaped(row.student)
+    has_page = row.verdicts or is_refused(Submission(lab, row.student))
+    return f'<a href="{_page(lab, row)}">{name}</a>' if has_page else f"<span>{name}</span>"
+
+
 def _map(lab: Lab, rows: list[Row], worth: dict[str, float], by_exam: Mapping[str, float]) -> str:
     lines, late, other = [], any(row.penalty for row in rows), has_other_marks(rows)
     for row in rows:
         page = _page(lab, row)
         name = escaped(row.student)
-        has_page = row.verdicts or is_refused(Submission(lab, row.student))
-        student = f'<a href="{page}">{name}</a>' if has_page else f"<span>{name}</span>"
         flag = f' <span title="{speak("changed check cells, which were put back")}">{FLAG}</span>' if row.edited else ""
         flag += f' <span title="{speak("an answer waits for its mark")}">{WAITS}</span>' if row.waiting else ""
+        who = _linked(lab, row) + flag
         cells = [_cell(row, check, f"{page}#{lab.release.check_ids[check]}") for check in worth]
         numbers = [(-row.penalty, f"-{row.penalty:g}" if row.penalty else "")] if late else []
         numbers.append((-1, UNGRADED[1]) if row.problem else (row.total, f"{row.total:g}"))
@@ -333,7 +354,7 @@ def _map(lab: Lab, rows: list[Row], worth: dict[str, float], by_exam: Mapping[st
         numbers += [(-1, "") if share is None else (share, f"{100 * share:.0f} %") for share in shares]
         totals = [f'<td data-key="{key}"><span>{number}</span></td>' for key, number in numbers]
         lines.append(
-            f'<tr><th scope="row" data-key="{name}"><div class="who">{student}{flag}</div></th>{"".join(totals + cells)}</tr>'
+            f'<tr><th scope="row" data-key="{name}"><div class="who">{who}</div></th>{"".join(totals + cells)}</tr>'
         )
     note = speak(
         "✓ passed, ✗ disagreed, – not attempted, ! something else, ○ not graded. A cell leads to the"
@@ -414,18 +435,19 @@ def _cell(row: Row, check: str, link: str) -> str:
     return f'<td class="{kind}" data-key="{key}"><a href="{link}" title="{label}" aria-label="{label}">{mark}</a></td>'
 
 
-def _remarks(rows: list[Row]) -> str:
-    said = [(row.student, row.problem) for row in rows if row.problem]
-    said += [(row.student, line) for row in rows for line in (row.again, row.late()) if line]
-    said += [(row.student, line) for row in rows for line in (*row.joined, *row.borrowed(), *row.drawn_for_others())]
+def _remarks(lab: Lab, rows: list[Row]) -> str:
+    said = [(row, row.problem) for row in rows if row.problem]
+    said += [(row, line) for row in rows for line in (row.again, row.late()) if line]
+    said += [(row, line) for row in rows for line in (*row.joined, *row.borrowed(), *row.drawn_for_others())]
     said += [
-        (row.student, f"{speak('changed check cells, put back for grading')}: {', '.join(map(short_name, row.edited))}")
+        (row, f"{speak('changed check cells, put back for grading')}: {', '.join(map(short_name, row.edited))}")
         for row in rows
         if row.edited
     ]
     lines = [
-        f'<tr><th scope="row" data-key="{escaped(a)}">{escaped(a)}</th><td data-key="{escaped(b)}">{escaped(b)}</td></tr>'
-        for a, b in ((student, speak(remark)) for student, remark in said)
+        f'<tr><th scope="row" data-key="{escaped(row.student)}">{_linked(lab, row)}</th>'
+        f'<td data-key="{escaped(line)}">{escaped(line)}</td></tr>'
+        for row, line in ((row, speak(remark)) for row, remark in said)
     ]
     return _section("look", speak("Look at these"), "", [speak("student"), speak("remark")], lines) if lines else ""
 

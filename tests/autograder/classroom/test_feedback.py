@@ -147,7 +147,7 @@ def test_a_student_whose_check_cells_were_put_back_is_told_which(feedback, relea
     changed = nbformat.read(submitted, as_version=4)
     next(cell for cell in changed.cells if check_name(cell) == "aten.strided.permute").source = "pass"
     nbformat.write(changed, submitted)
-    assert "Changed check cells, put back for grading: permute. </p>" in feedback().text
+    assert "Changed check cells, put back for grading: permute. Leave the check cells as they are" in feedback().text
 
 
 def test_the_page_is_in_english_and_its_title_names_the_lab_and_the_student(feedback):

@@ -149,14 +149,24 @@ def test_not_attempted_has_the_sign_of_a_verdict_and_not_graded_another_one(page
 def test_the_report_says_what_is_next_which_exercise_is_the_hardest_and_who_may_need_help(page):
     good, nothing = row("ada", CHECKS, waiting=2), row("dan", CHECKS)
     nothing.verdicts |= {check: {"outcome": "not attempted"} for check in nothing.verdicts}
-    said = page(good, row("ben", 3), row("cem", CHECKS - 1), nothing, Row("eva", problem="no notebook"))
+    meddled, half = row("fay", 0, edited=[FIRST]), row("gus", CHECKS // 2)
+    meddled.verdicts = nothing.verdicts
+    half.verdicts |= {check: {"outcome": "not attempted"} for check in [*WORTH][CHECKS // 2 :]}
+    eva = Row("eva", problem="no notebook")
+    said = page(good, row("ben", 3), row("cem", CHECKS - 1), nothing, eva, meddled, half)
     assert "not be graded: 1." in said and "wait for your mark: 2," in said and "rushlight grade 01a" in said
-    assert f"<dd>{short_name([*WORTH][-1])}: 33 % pass</dd>" in said
+    assert f"<dt>hardest exercise</dt><dd>{short_name([*WORTH][-1])}: 33 % pass</dd>" in said
     help_ = said.partition('<h2 id="help">')[2].partition("<h2")[0]
-    assert re.findall(r">(\w+)</a></th>", help_) == ["ben"] and "Nothing was attempted by 1: dan." in help_
+    assert re.findall(r">(\w+)</a></th>", help_) == ["ben", "gus"]
+    words = re.sub(r"<[^>]+>", "", help_)
+    assert "Nothing was attempted by 1: dan." in words and "The submissions of 1 could not be graded: eva." in words
+    assert "Nothing was attempted, and check cells were changed, by 1: fay." in words
+    assert re.search(r'id="look".*<a href="feedback/fay/[^>]+>fay</a>', said) and "Moodle" not in said
     tied = page(row("ada", CHECKS - 2), row("ben", CHECKS - 2))
-    assert f"<dd>{', '.join(map(short_name, [*WORTH][-2:]))}: 0 % pass</dd>" in tied
-    empty = page(nothing).partition('<h2 id="help">')[2].partition("<h2")[0]
+    names = ", ".join(map(short_name, [*WORTH][-2:]))
+    assert f"<dt>hardest exercises</dt><dd>{names}: 0 % pass</dd>" in tied
+    assert "hardest exercise" not in page(row("ada", CHECKS - 2), row("ben", CHECKS))
+    empty = re.sub(r"<[^>]+>", "", page(nothing).partition('<h2 id="help">')[2].partition("<h2")[0])
     assert "Nothing was attempted by 1: dan." in empty and "None." not in empty
     assert '<a href="#look">The reasons are below.</a>' in said
     assert [*re.findall(r'<a href="#(\w+)">', said.partition("<nav>")[2])] == [*re.findall(r'<h2 id="(\w+)">', said)]
@@ -164,6 +174,7 @@ def test_the_report_says_what_is_next_which_exercise_is_the_hardest_and_who_may_
 
 
 def test_the_commands_of_the_report_name_a_class_that_is_not_in_classroom(page, monkeypatch, tmp_path):
+    monkeypatch.setattr("autograder.classroom.report.downloads", lambda lab: {"ada": ("1", "ada_1_2_01a.ipynb")})
     assert f"rushlight feedback 01a --class {tmp_path}<" in page(row("ada", CHECKS))
     for folder, name in (("classroom", ""), ("sample", f"{ROOT}/sample"), ("our class", f"'{ROOT}/our class'")):
         monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(ROOT / folder))
