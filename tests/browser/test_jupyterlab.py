@@ -82,6 +82,8 @@ def test_a_wrong_answer_shows_its_smallest_case_and_a_right_one_passes(opened, p
     lab.write("def element_offset", WRONG)
     said = lab.run('check("aten.strided.element_offset")').inner_text()
     assert "its cell has changed since you ran it" in said and "agree" not in said
+    lab.run("def element_offset", WRONG.partition("\n")[2])
+    assert "its cell ran without the line `@exercise`" in lab.run('check("aten.strided.element_offset")').inner_text()
     page.set_viewport_size({"width": 900, "height": 900})
     cells = page.locator(".jp-Notebook .jp-CodeCell .cm-scroller")
     assert cells.evaluate_all("all => all.filter(cell => cell.scrollWidth > cell.clientWidth).length") == 0
