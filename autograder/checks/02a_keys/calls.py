@@ -17,7 +17,19 @@ from ..shared_02.keys import (
     subsets,
     union,
 )
-from ..shared_02.operators import MASK, attempt, guards, kernels_of, library, operators, stacks, threaded, unpack
+from ..shared_02.operators import (
+    MASK,
+    arguments_as_code,
+    attempt,
+    guards,
+    kernels_of,
+    library,
+    operators,
+    operators_as_code,
+    stacks,
+    threaded,
+    unpack,
+)
 from .keys import highest_name
 
 
@@ -193,9 +205,15 @@ def _runs(st):
     return cases(st).filter(_leaves_out_fallbacks)
 
 
+def _run_as_code(torch, kernels, bits, stack, how):
+    given = f"f, key_set, [{arguments_as_code(stack)}], {how!r}"
+    return operators_as_code(kernels, [f"# key_set: {' | '.join(bits) or 'empty'}", f"run({given})"])
+
+
 @program(
     "c10.dispatch.run",
     cases=_runs,
+    show=_run_as_code,
     edges=[
         {"kernels": kernels, "bits": bits, "stack": [["cpu"], None, 1], "how": how}
         for how in ("call", "redispatch")
@@ -265,8 +283,18 @@ _CALLS = [
 ]  # fmt: skip
 
 
+def _call_as_code(torch, kernels, stack, include, exclude):
+    guards = [f"torch._C._IncludeDispatchKeyGuard(torch._C.DispatchKey.{key})" for key in include]
+    guards += [
+        f"torch._C._ExcludeDispatchKeyGuard(torch._C.DispatchKeySet(torch._C.DispatchKey.{key}))" for key in exclude
+    ]
+    lines = [f"{'    ' * depth}with {guard}:" for depth, guard in enumerate(guards)]
+    return operators_as_code(kernels, [*lines, f"{'    ' * len(guards)}f({arguments_as_code(stack)})"])
+
+
 @program(
     "c10.dispatch.call",
+    show=_call_as_code,
     cases=drawn(
         kernels=kernels_of, stack=stacks,
         include=subsets(words("BackendSelect AutogradCPU AutogradMeta AutocastCPU AutocastCUDA CPU Meta PrivateUse1"), most=2),

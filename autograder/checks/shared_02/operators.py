@@ -154,6 +154,48 @@ def operators(xp, kernels, log):
         yield overload
 
 
+_WRITTEN = {  # kernels by their kind, as code; `below` has the keys that follow one
+    "leaf": "lambda *args: {number}", "keyset": "lambda key_set, *args: {number}",
+    "redispatch": "lambda key_set, *args: f.redispatch(key_set & below({own!r}), *args) + 100",
+    "other": "lambda *args: g(*args) + 100", "raise": "raises", "fallthrough": "torch.library.fallthrough_kernel",
+}  # fmt: skip
+
+
+def operators_as_code(kernels, call):
+    """The operator of `operators`, and a call of it, as code. The kernels log nothing here."""
+    kinds = {kind for _, kind in kernels}
+    lines = ["import torch", "", 'lab = torch.library.Library("lab", "DEF")']
+    lines += [
+        f'lab.define("{name}(Tensor?[] xs, Tensor? y=None, int n=0) -> int?")'
+        for name in "fg"[: 1 + ("other" in kinds)]
+    ]
+    lines += ["f = torch.ops.lab.f.default"]
+    if "other" in kinds:
+        lines += ["g = torch.ops.lab.g.default", f'lab.impl("g", lambda *args: 1, "{EXPLICIT}")']
+    if "redispatch" in kinds:
+        lines += ["", "def below(key):"]
+        lines += ["    return torch._C._dispatch_keyset_full_after(getattr(torch._C.DispatchKey, key))"]
+    if "raise" in kinds:
+        lines += ["", "def raises(key_set, *args):", '    raise NotImplementedError("of a kernel")']
+    lines += [""] * (not kinds.isdisjoint({"redispatch", "raise"}))
+    for key, kind in in_order(kernels):
+        own, number = "AutogradCPU" if key == "Autograd" else key, [*RUNTIME, *ALIASES].index(key)
+        keyset = ", with_keyset=True" * (kind in ("keyset", "redispatch", "raise"))
+        lines.append(f'lab.impl("f", {_WRITTEN[kind].format(own=own, number=number)}, "{key}"{keyset})')
+    return "\n".join([*lines, *call])
+
+
+def arguments_as_code(stack):
+    """The arguments of a call: a device is a tensor on it."""
+
+    def written(value):
+        if isinstance(value, list | tuple):
+            return f"[{', '.join(map(written, value))}]"
+        return f'torch.empty(1, device="{value}")' if value in ("cpu", "meta") else repr(value)
+
+    return ", ".join(map(written, stack))
+
+
 KINDS = ("leaf", "keyset", "redispatch", "redispatch", "fallthrough")
 
 
