@@ -26,6 +26,7 @@ PALE_GREEN, PALE_GREY, PALE_RED = (
 )  # lines and bars
 TINT, FILL, LINE = "rgba(229,83,75,0.3)", "rgba(128,128,128,0.2)", "rgba(128,128,128,0.6)"
 LINE_OF_A_RESULT = 100  # characters: shorter results are one above the other
+LONG_CASE = 30  # lines of a case, such as a program: a longer one is folded
 WIDE = 1500  # characters of a result: a longer one is folded
 AROUND = 120  # characters that are shown on each side of a difference in a folded result
 MAX_CELLS, MAX_ELEMENTS = 32, 64  # of a storage that is drawn
@@ -117,8 +118,9 @@ def _bar(verdict: Verdict, line: str) -> str:
 
 
 def _block(name: str, text: str) -> str:
-    """A text below its name. A long one is folded."""
-    return _folded(name, text) if text.count("\n") >= LONG else _named(name, _preformatted(text))
+    """A text below its name. A long one is folded. A case may be longer, because the rest of the card is about it."""
+    most = LONG_CASE if name == "case" else LONG
+    return _folded(name, text) if text.count("\n") >= most else _named(name, _preformatted(text))
 
 
 def _result(name: str, text: str, marks: Marks, beside: Sequence[int] = ()) -> str:

@@ -166,9 +166,10 @@ def _even_loops(draw, st):
     return {"sizes": shape, "operand_strides": operands}
 
 
-def _in_use(sizes, operand_strides):
-    """The strides, with "any" for a dimension of size 1: its stride is never used, and so is not compared."""
-    return [["any" if size == 1 else stride for size, stride in zip(sizes, strides)] for strides in operand_strides]
+def _loop(sizes, operand_strides):
+    """The sizes, and the strides with "any" for a dimension of size 1: its stride is never used, and so is not compared."""
+    in_use = [["any" if size == 1 else stride for size, stride in zip(sizes, strides)] for strides in operand_strides]
+    return {"sizes": sizes, "strides, 'any' for a size of 1": in_use}
 
 
 @program(
@@ -201,7 +202,7 @@ def _in_use(sizes, operand_strides):
 )  # fmt: skip
 def joined(xp, sizes, operand_strides):
     sizes, strides = lists_too(xp.iterator.coalesce_dimensions, sizes, operand_strides)
-    return {"sizes": sizes, "strides": _in_use(sizes, strides)}
+    return _loop(sizes, strides)
 
 
 @joined.oracle
@@ -218,7 +219,7 @@ def _joined_in_torch(torch, sizes, operand_strides, device="cpu"):
         with suppress(RuntimeError):
             views, sizes = [view.view(flat) for view in views], flat
     sizes, strides = sizes[::-1], [view.stride()[::-1] for view in views]
-    return {"sizes": sizes, "strides": _in_use(sizes, strides)}
+    return _loop(sizes, strides)
 
 
 # Cases of a student --------------------------------------------------------------------------------------------------
@@ -237,7 +238,7 @@ def breaks_coalesce_dimensions(xp, **case):
     if not case:
         return xp.breaks.breaks_coalesce_dimensions()
     sizes, strides = lists_too(xp.iterator.coalesce_dimensions, case["sizes"], case["operand_strides"])
-    return {"sizes": sizes, "strides": _in_use(sizes, strides)}
+    return _loop(sizes, strides)
 
 
 @breaks_coalesce_dimensions.oracle

@@ -309,8 +309,19 @@ def _saved_as_code(torch, operator, kinds, written, enabled, hooks):
     return "\n".join(lines)
 
 
+def _about_saved(case, mine, theirs):
+    own, right = ([field(one, "unpacked") for _, one in field(given, "kept")["dict"]] for given in (mine, theirs))
+    lacks = any(
+        field(one, "requires_grad") is False and field(other, "requires_grad") for one, other in zip(own, right)
+    )
+    if lacks and case["hooks"]:
+        return "the result of a hook has no history: `with_edge` gives it one, for an input with the edge `saved.edge`"
+    return None
+
+
 @program(
     "autograd.graph.unpack_saved",
+    hint=_about_saved,
     cases=drawn(
         operator=list(KEEP), kinds=several(list(OPERANDS), 2, 2), written=list(WRITES), enabled=[True, True, False],
         hooks=["", "", "", "as it is", "copies"],

@@ -159,12 +159,12 @@ def merged(rl, ids, pair, new, as_list):
     given = list(ids) if as_list else tuple(ids)
     merged = rl.course.tokens.merge(given, tuple(pair), new)
     assert [*given] == [*ids], "`ids` has changed"
-    return {"type": "tuple" if isinstance(merged, tuple) else type(merged).__name__, "result": merged}
+    return {"type": "tuple" if isinstance(merged, tuple) else type(merged).__name__, "items": merged}
 
 
 @merged.oracle
 def _(torch, ids, pair, new, as_list):
-    return {"type": "tuple", "result": _ids(_string(ids).replace(_string(pair), chr(new)))}
+    return {"type": "tuple", "items": _ids(_string(ids).replace(_string(pair), chr(new)))}
 
 
 def _string(ids):
