@@ -263,6 +263,9 @@ def unpack_saved__calls_the_hook_once(saved, node):
     return _unpacked[saved]
 
 
+unpack_saved__leaves_an_input_without_its_edge = edited(
+    graph.unpack_saved, ("edge.node is not None else", "saved.is_output else")
+)
 copy_slices__returns_two_gradients = edited(history.copy_slices, ("[result, *others]", "[result, *others[:1]]"))
 
 # Cases

@@ -310,7 +310,7 @@ def _saved_as_code(torch, operator, kinds, written, enabled, hooks):
 
 
 def _about_saved(case, mine, theirs):
-    own, right = ([field(one, "unpacked") for _, one in field(given, "kept")["dict"]] for given in (mine, theirs))
+    own, right = ([field(pair[1], "unpacked") for pair in field(given, "kept")["dict"]] for given in (mine, theirs))
     lacks = any(
         field(one, "requires_grad") is False and field(other, "requires_grad") for one, other in zip(own, right)
     )

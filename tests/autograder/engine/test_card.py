@@ -84,6 +84,8 @@ def test_the_hint_the_program_and_the_replay_are_folded_and_the_results_are_not(
     assert "def p(): ..." in found.folded and 'check("a.check"' in found.folded
     assert found.folded.startswith("hint")
     assert not re.search("yours|torch's|differs", found.folded) and "yours" in found.text
+    program = failed(listing="x = f(x)\n" * 15, mine="1\n" * 40, theirs="2\n" * 40)
+    assert "x = f(x)" not in Structure(card(program)).folded  # a case that is longer than what is shown of a result
     monkeypatch.setattr("autograder.engine.card.IN_BROWSER", True)
     assert 'check("a.check"' not in card(FAILED)  # a page has no cell for it
 
