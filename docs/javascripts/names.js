@@ -96,7 +96,7 @@
 
     // What PyTorch calls a part that has another name here: a name of its source, or a file.
     const ANSWER = 2.2;
-    const answer = (answers, whole) => answers.some((each) => [each, each.split(".").at(-1)].some((known) => fit(known, whole) < 2));
+    const answer = (answers, whole) => answers.some((each) => (FILE.test(each) ? [each] : [each, ...each.split(".")]).some((known) => fit(known, whole) < 2));
 
     // A qualified name is one name. First comes what has this name in torch, then what has the last part as its name, of the same package if a class has
     // what stands before it, and otherwise what contains it.
@@ -111,7 +111,9 @@
 
     function fitting(all, whole, last, before, owner, top) {
       const best = ({ own, name }) => Math.min(fit(own, last), fit(name, whole)), meant = ({ own }) => own === last && /^_|_$/.test(last);
-      const at = all.filter((each) => best(each) < Infinity);
+      // A part of a word, as `eigh` of `weight`, is no match if a name, a page, or what is left out has what is typed.
+      const words = all.filter((each) => best(each) < WITHIN), elsewhere = () => lacking({ whole, last }) || [...modules, ...all].some(({ answers }) => answer(answers, whole));
+      const at = words.length || elsewhere() ? words : all.filter((each) => best(each) < Infinity);
       const near = at.filter(({ within }) => before.every((part) => within.slice(0, -1).some((each) => each.startsWith(part))));
       const least = (entries) => Math.min(...entries.map(best));
       const known = near.length && Math.max(1, least(at)) >= least(near), called = before.length && !known;
@@ -158,10 +160,11 @@
     return [...new Map(close.filter(({ far }) => far === least).map((each) => [each.own, each])).values()].slice(0, NEAREST);
   }
 
-  // The name of PyTorch's that is left out and is what is typed, or what it is a part of. If nothing is found, its last part may be typed.
-  function lacking({ whole, last }, misses) {
-    const listed = Object.entries(all ?? {}).filter(([page]) => page.startsWith("../")).flatMap(([href, names]) => names.split(" ").map((name) => ({ href, name })));
-    return listed.find(({ name }) => name === whole || whole.startsWith(`${name}.`)) ?? (misses && listed.find(({ name }) => name.split(".").at(-1) === last));
+  // The name of PyTorch's that is left out and is what is typed, or what it is a part of. If no name and no module is called so, its last part may be typed.
+  const outside = Object.entries(all ?? {}).filter(([page]) => page.startsWith("../")).flatMap(([href, names]) => names.split(" ").map((name) => ({ href, name })));
+  function lacking({ whole, last }) {
+    const known = () => listed.some(({ own }) => bare(own) === bare(last)) || Object.keys(all).some((page) => page.replace(/\.html$/, "").split("/").includes(last));
+    return outside.find(({ name }) => name === whole || whole.startsWith(`${name}.`)) ?? outside.find(({ name }) => name.split(".").at(-1) === last && !known());
   }
 
   const narrow = all ? ofAll() : ofPage();
@@ -171,7 +174,7 @@
     said.textContent = wanted().length ? fits || missed() : "";
     if (!wanted().length) return;
     const link = ([name, href]) => Object.assign(document.createElement("a"), { href, innerHTML: `<code>${name}</code>` });
-    const name = typed(wanted().join("_")), lacks = lacking(name, !fits);
+    const name = typed(wanted().join("_")), lacks = lacking(name);
     if (lacks) said.append(fits ? ". " : " ", "rushlight leaves out ", link([`torch.${lacks.name}`, lacks.href]), ".");
     if (fits) return;
     const links = lacks ? [] : nearest(name.last).map(({ own, href }) => link([own, href]));

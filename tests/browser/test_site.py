@@ -672,6 +672,8 @@ def test_the_overview_of_the_api_finds_the_names_of_all_pages_and_enter_leads_to
     field.fill("torch.fft.fft")
     assert "rushlight leaves out torch.fft." in page.locator("form.names output").inner_text()
     assert page.locator("form.names output a").get_attribute("href") == "../left_out.html"
+    field.fill("eigh")  # a part of `weight`
+    assert "No name contains “eigh”. rushlight leaves out torch.linalg.eigh." in page.locator("form.names").inner_text()
     field.fill("memory formats")  # a title
     assert page.locator("dt:visible").all_inner_texts()[0] == "c10.memory_formats"
     field.fill("TensorIterator")

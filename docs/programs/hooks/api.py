@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from inspect import cleandoc
 from itertools import groupby, pairwise
+from operator import attrgetter
 from pathlib import Path
 from textwrap import dedent, indent
 from types import MappingProxyType
@@ -97,6 +98,14 @@ PHASES = {
 # an empty one, and after `=` the names and files of PyTorch that the entry answers to, and its arguments. Those of the whole page
 # come without a name. What rushlight leaves out is below the addresses that say so.
 LEFT_OUT = {"": "../left_out.html", "Names that few programs use": "../left_out.html#names-that-few-programs-use"}
+ALL = re.compile(r"^__all__(?:: [^=]+)? \+?= [\[(](.*?)[\])]", re.MULTILINE | re.DOTALL)
+DESCRIBED = re.compile(r"^(\w+) = _add_docstr\(", re.MULTILINE)  # what C++ defines for a package
+UNSEEN = {
+    "testing",
+    "onnx",
+    "ao",
+    "quantization",
+}  # packages of torch that a page of what is left out names as a whole, or none
 LEFT_OUT_NAME = re.compile(r"`torch\.([\w.]+)`|`(\w+)` \d")
 NAMES = '<script type="application/json" id="names">{}</script>'
 ANCHOR = re.compile(r'<h[23] id="([^"]+)"><code>|<span id="([^"]+)"></span>|<code [^>]*id="(op_[^"]+)"')
@@ -474,6 +483,7 @@ def on_post_page(output: str, page: Page, config: MkDocsConfig, **_) -> str:
     at which a phone may break a long name."""
     if page.file.src_uri == "api/index.md":
         names = anchors | left_out(Path(config.docs_dir, "left_out.md").read_text(encoding="utf-8"))
+        names[LEFT_OUT[""]] += f" {' '.join(lacking(anchors.values()))}"
         return output.replace(NAMES.format(""), NAMES.format(json.dumps(names, separators=(",", ":"))))
     if not page.file.src_uri.startswith("api/"):
         return output
@@ -1133,6 +1143,33 @@ def left_out(page: str) -> dict[str, str]:
         for title, _, text in parts
         if title in LEFT_OUT
     }
+
+
+def lacking(listed: Iterable[str]) -> list[str]:
+    """The names of torch's public packages and of its operators that neither rushlight nor a page of the API has."""
+    wheel, found = Path(torchgen.__file__).parents[1] / "torch", dict[str, str]()
+    packages = [file for depth in ("", "*/", "*/*/") for file in wheel.glob(f"{depth}__init__.py")]
+    for file in [wheel / "_C/_VariableFunctions.pyi", wheel / "functional.py", *packages]:
+        parts, text = file.relative_to(wheel).parent.parts, file.read_text("utf-8")
+        if file.suffix == ".pyi":
+            parts, names = (), re.findall(r"^def (\w+)\(", text, re.MULTILINE)
+        else:
+            names = re.findall(r'"(\w+)"', " ".join(ALL.findall(text))) + DESCRIBED.findall(text)
+        if not any(part.startswith("_") or part in UNSEEN for part in parts):
+            space = ".".join(parts).replace("nn.modules", "nn")
+            found |= {
+                name: ".".join(filter(None, [space, name])) for name in names if name[0] != "_" and name not in found
+            }
+    known = {part for names in listed for name in names.split() for part in re.split(r"\W|op_", name.partition("=")[0])}
+    return sorted(path for name, path in found.items() if name not in known and not has(path))
+
+
+def has(path: str) -> bool:
+    """Whether rushlight has what torch has at a path, as far as it is imported here."""
+    try:
+        return attrgetter(path)(rushlight) is not None
+    except AttributeError:
+        return False
 
 
 def answers(text: str, name: str = "") -> list[str]:

@@ -1,9 +1,9 @@
 """`Module`: a function with state. Assignment to an attribute registers its parameters, buffers and child modules.
 
 `Module.__setattr__` registers each of them in one of three dicts. Conversion, saving, loading and listing iterate over these
-dicts. `Module.__call__` runs `forward` with the hooks around it. The functions come first, then the class with these functions
-as methods. In PyTorch: `torch/nn/modules/module.py`. Left out: global backward hooks that are not full, `always_call`, `compile`,
-memory formats.
+dicts. `Module.__call__` runs `forward` with the hooks around it. The class calls functions that have these rules. In PyTorch:
+`torch/nn/modules/module.py`. Left out: global backward hooks that are not full, `always_call=True` and `Module.compile`, which
+raise NotImplementedError.
 """
 
 from __future__ import annotations
@@ -406,7 +406,7 @@ class Module:
         self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False
     ) -> RemovableHandle:
         """`hook(module, args, result)`, or `hook(module, args, kwargs, result)`, runs after `forward` and may return another
-        result."""
+        result. `always_call=True` is left out."""
         _refuse_always_call(always_call)
         return self._register_hook("_forward_hooks", hook, prepend, with_kwargs)
 
@@ -574,6 +574,7 @@ class Module:
         return self._apply(lambda tensor: tensor.cuda(device))
 
     def compile(self, *args, **kwargs) -> None:
+        """Raise NotImplementedError, because this method is left out: use `torch.compile(module)`."""
         raise NotImplementedError("rushlight leaves out Module.compile: use `torch.compile(module)`")
 
     def to_empty(self, *, device: Device, recurse: bool = True) -> Module:
