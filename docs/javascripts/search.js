@@ -299,13 +299,18 @@
         separator = new RegExp(index.config.separator);
         turned.then(() => idle(learn));
         setTimeout(answer, 0, READY);
-      } else if (type === QUERY) setTimeout(() => answer(RESULT, { items: data ? results(data) : [] }));
+      } else if (type === QUERY) setTimeout(() => answer(RESULT, { items: data ? results(data) : (said.replaceChildren(), []) }));
     }
 
     set onmessage(heard) {
       this.removeEventListener("message", this.heard);
       this.addEventListener("message", (this.heard = heard));
     }
+  }
+
+  function way(page, textContent) {
+    const { base } = JSON.parse(document.getElementById("__config").textContent); // in another language it ends with a slash
+    return Object.assign(document.createElement("a"), { href: `${base.replace(/\/$/, "")}/${page}.html`, textContent });
   }
 
   function results(given) {
@@ -320,6 +325,7 @@
     for (const [first, second] of items) if (second?.score > CLOSE * first.score) second.score = first.score;
     items.forEach(shown);
     said.textContent = mended && words("Searched for “{0}”.", mended);
+    if (!items.length) said.append(words("Where the terms and the parts are:"), " ", way("glossary", words("Glossary")), ", ", way("map", words("Map")));
     document.querySelector(".md-search-result__list")?.before(said);
     return items;
   }

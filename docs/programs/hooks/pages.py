@@ -40,6 +40,9 @@ PICTURE = re.compile(r"<img\b[^>]*>")
 ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
 LENGTH = re.compile(r"([\d.]+)(pt|px)?$")
 CODE = re.compile(r"<pre\b([^>]*)>(?:<span></span>)?<code[^>]*>(.*?)</code></pre>", re.DOTALL)
+SHORT = re.compile(
+    r"(?<!<pre>)<code>((?=[^<]*[ -])(?:[^<&]|&\w+;){1,20})</code>"
+)  # in a text, where a line may end in it
 DOCSTRING = re.compile(r'^(?:<span class="w">( *)</span>)?<span class="sd">( *)', re.MULTILINE)  # a line of one
 VERB = re.compile(r"<tr>(?=\s*<td[^>]*>\(\w+?([aei]r)?\) )")  # a row of home's table: it begins with a verb
 TABLE = re.compile(r"<table(?! class)[^>]*>.*?</table>", re.DOTALL)
@@ -96,7 +99,9 @@ def on_page_content(content: str, page: Page, config: MkDocsConfig, files: Files
 
 
 def on_post_page(output: str, **_) -> str:
-    """An icon of the theme says nothing: the link or the button around it has a name."""
+    """An icon of the theme says nothing: the link or the button around it has a name. A short code is on one line.
+    Its class has no quotation marks, because questions are in JSON."""
+    output = SHORT.sub(r"<code class=short>\1</code>", output)
     return output.replace(THEME_ICON, THEME_ICON.replace("<svg", '<svg aria-hidden="true"'))
 
 
