@@ -184,15 +184,17 @@ def _decide_here(name: str, case: dict | None) -> Verdict:
     from ..engine.source import NotRecorded
 
     judge, printed, numbers, whole = Judge(source=Practice()), dict[str, str](), itertools.count(1), 1
+    listings: dict[str, str] = {}
     if case is None and find(name).examine is None:
         with contextlib.suppress(NotRecorded):  # the verdict says it
-            whole = len(recorded(name).cases)
+            known = recorded(name)
+            whole, listings = len(known.cases), dict(zip(map(_key, known.cases), known.listings))
 
     def ask(name: str, cases: list[dict]) -> list[Tree]:
         observed: list[Tree] = []
         for asked in cases:
             if (number := next(numbers)) <= whole > 1:  # and no case that is asked again
-                tell_page(case=number, of=whole, said=describe(asked, with_strides=True))
+                tell_page(case=number, of=whole, said=listings.get(_key(asked)) or describe(asked, with_strides=True))
             observed += _answer(name, [asked], printed)
         return receive(io.BytesIO(encode(observed)))  # plain data, as from another process
 

@@ -370,6 +370,7 @@ class Cell {
     if (this.kind === "check") return;
     if (this.text !== this.own) this.code.replaceChildren(...coloured(this.text));
     this.block.querySelector("pre").addEventListener("click", ({ target }) => !target.closest("button") && getSelection().isCollapsed && this.edit());
+    this.code.addEventListener("keydown", ({ key }) => key === "Enter" && this.edit()); // where the key E leads: keyboard.js
   }
 
   // If no check of an exercise runs here, a note above the exercise says so.
@@ -615,6 +616,9 @@ function shown(output, last, alt) {
   if (data["text/html"]) return make("div", { class: "rich", role: "group", "aria-label": words("Output") }, harmless(data["text/html"]));
   return boxed(make("pre", { text: data["text/plain"], tabindex: 0 }));
 }
+
+// A text that is heard: in a line, and not all of a long one.
+const shortened = (text) => text.trim().replace(/\s+/g, " ").replace(/^(.{120}).+/, "$1…");
 
 const boxed = (content, label = words("Output")) => make("div", { class: "output", role: "group", "aria-label": label }, content);
 
@@ -909,7 +913,7 @@ const bar = {
     this.say(this.stage);
   },
 
-  // Of a check that runs, its verdict in short is said to who hears the page, and of another cell what it shows. What the cells that it
+  // Of a check that runs, its verdict in short with its case is said to who hears the page, and of another cell what it shows. What the cells that it
   // needs show is not said.
   listen(cell) {
     this.heard.textContent = "";
@@ -917,7 +921,10 @@ const bar = {
   },
 
   announce(cell) {
-    this.heard.textContent = [cell.headline, cell.said && cell.points ? inPoints(...cell.worth) : ""].filter(Boolean).join(", ");
+    const said = [cell.headline, cell.said && cell.points ? inPoints(...cell.worth) : ""].filter(Boolean).join(", ");
+    const results = cell.ok ? [] : [...cell.outputs.querySelectorAll(".rich div > b + pre")].slice(0, 3); // or why there are none
+    const rows = results.map((pre) => `${pre.previousElementSibling.textContent}: ${shortened(pre.textContent)}`);
+    this.heard.textContent = [said, ...rows].join(". ");
   },
 
   // What is loading. The bar beside it says how much of all is there.

@@ -116,7 +116,9 @@ def test_a_lab_is_done_in_its_page_and_downloaded_as_a_notebook(lab, tmp_path):
     lab.wait_for_function(IDLE)
     said, told = card(lab, STRIDES), lab.evaluate("window.told")
     [heard] = lab.evaluate("window.heard")
-    assert "69 of 93 cases agree with torch" in heard and "\n" not in heard and "Copy" not in heard
+    assert (
+        "69 of 93 cases agree with torch" in heard and "case: " in heard and "\n" not in heard and "Copy" not in heard
+    )
     assert any(text.startswith("loading ") for text in told) and "running, 0 s" in told
     assert "69 of 93 cases agree with torch" in said and "practice" in said
     assert (
