@@ -16,6 +16,29 @@ function pressed(label, name) {
 // The menu of a narrow screen.
 for (const label of document.querySelectorAll("label.md-header__button[for='__drawer']")) pressed(label, words("Menu"));
 
+// Open, it is a dialog: the focus goes into it and stays there, and Escape closes it. What a panel covers is hidden (extra.css), so the
+// focus goes along from panel to panel, and a panel's title, which leads back, is a button.
+const drawer = document.getElementById("__drawer"), isNarrow = matchMedia("(max-width: 76.2344em)");
+if (drawer) {
+  const menu = document.querySelector(".md-sidebar--primary"), isSeen = (each) => each.checkVisibility({ visibilityProperty: true });
+  const behind = document.querySelectorAll("[data-md-component=skip], .md-header, .md-tabs, .md-content, .md-sidebar--secondary, .md-footer");
+  const isOpen = () => drawer.checked && isNarrow.matches;
+  const enter = (labels = []) => (labels.find(isSeen) ?? [...menu.querySelectorAll("a, button, [tabindex='0']")].find(isSeen))?.focus({ preventScroll: true });
+  const say = () => behind.forEach((each) => (each.inert = isOpen()));
+  drawer.addEventListener("change", () => {
+    for (const title of menu.querySelectorAll("label:not([for=__drawer], [role])")) pressed(title);
+    say();
+    if (isOpen()) enter();
+  });
+  isNarrow.addEventListener("change", say);
+  menu.addEventListener("change", ({ target }) => isOpen() && enter([...target.labels].reverse()));
+  menu.addEventListener("keydown", ({ key }) => {
+    if (key !== "Escape" || !isOpen()) return;
+    drawer.click();
+    document.querySelector("label.md-header__button[for='__drawer']").focus();
+  });
+}
+
 // The parts of the menu that fold.
 for (const label of document.querySelectorAll("label.md-nav__link[tabindex='0']")) {
   const say = () => label.setAttribute("aria-expanded", label.control.checked);

@@ -532,6 +532,20 @@ def test_nothing_moves_while_a_page_arrives_on_a_screen_of_1024_pixels(browser, 
         assert page.evaluate(f"scrollTo = () => 0, {SHIFT}") < 0.01
 
 
+def test_the_menu_of_a_phone_holds_the_focus_until_escape(page, served):
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{served}/phases/01_strided/01a_views.html")
+    menu, drawer = page.locator("label.md-header__button[for='__drawer']"), page.locator(".md-sidebar--primary")
+    menu.focus()
+    page.keyboard.press("Enter")
+    for key in "Tab", "Shift+Tab", "Enter", "Tab":  # the first is a panel's title, which leads back
+        focused = drawer.locator(":focus")
+        assert focused.is_visible()
+        page.keyboard.press(key)
+    page.keyboard.press("Escape")
+    assert menu.evaluate("(menu) => menu === document.activeElement") and not drawer.is_visible()
+
+
 def test_the_key_e_leads_to_the_next_exercise_and_shift_to_the_one_before(page, served):
     page.goto(f"{served}/phases/01_strided/01a_views.html")
     page.locator("article .buttons > .main").first.wait_for()
