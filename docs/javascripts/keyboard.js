@@ -145,8 +145,8 @@ function sectionOf(element, alike = []) {
 
 // What a block of code is: the name of its exercise, or the first line that does more than to import or to comment.
 function codeOf(block) {
-  const named = block.parentElement.querySelector(":scope > .filename[aria-label]");
-  if (named) return named.ariaLabel;
+  const named = block.parentElement.querySelector(":scope > .filename[role=heading]");
+  if (named) return named.textContent;
   const lines = (block.dataset.copy ?? block.textContent).split("\n").map((line) => line.trim()).filter(Boolean);
   const line = lines.find((line) => !/^(#|import |from )/.test(line)) ?? lines[0] ?? "";
   return line.length > 60 ? `${line.slice(0, 60)}…` : line;

@@ -616,6 +616,14 @@ def test_lines_of_code_that_wrap_know_their_indent(hooks):
     assert '<span class="p">(</span><wbr>x' in lines  # rather than after the indent
 
 
+def test_a_diagram_of_letters_is_read_as_its_words(hooks):
+    drawn = "<pre><code>a &lt; b  ──►  c\n ├──►\n step 1\n</code></pre>"
+    pages = hooks["pages"]
+    assert 'role="img" aria-label="Diagram: a &lt; b c; step 1">a &lt; b  ──►' in pages.CODE.sub(pages._spoken, drawn)
+    program = "<pre><code>a - b\n</code></pre>"
+    assert pages.CODE.sub(pages._spoken, program) == program
+
+
 def test_rows_of_a_table_of_texts_are_stacked_on_a_phone_and_those_of_numbers_are_not(hooks):
     def labels(cells):
         rows = [

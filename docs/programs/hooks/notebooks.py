@@ -379,7 +379,7 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
         first.children += parts
         page.toc.items = [first]
     html = CELL.sub(_breakable, html)
-    html = TITLED.sub(r'\1 role="heading" aria-level="3" aria-label="\3: \2">\3', html)
+    html = TITLED.sub(r'\1 role="heading" aria-level="3">\3: \2', html)
     title, end, rest = html.partition("</h1>")
     return title + end + re.sub(r"<h1 (.*?)</h1>", r'<h2 class="part" \1</h2>', rest, flags=re.DOTALL)
 

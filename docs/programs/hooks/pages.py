@@ -26,7 +26,7 @@ from mkdocs.structure.pages import Page
 from PIL import Image, ImageDraw, ImageFont
 
 from docs.programs import IMAGES
-from docs.programs.hooks.languages import LANGUAGE
+from docs.programs.hooks.languages import LANGUAGE, words
 from docs.programs.hooks.narrow import PHONE
 from docs.programs.hooks.searching import searched
 
@@ -43,6 +43,8 @@ CODE = re.compile(r"<pre\b([^>]*)>(?:<span></span>)?<code[^>]*>(.*?)</code></pre
 SHORT = re.compile(
     r"(?<!<pre>)<code>((?=[^<]*[ -])(?:[^<&]|&\w+;){1,20})</code>"
 )  # in a text, where a line may end in it
+DRAWN = re.compile("[┌┐└┘├┤┬┴│►▼◄]")  # in a diagram of letters
+BOX = re.compile(r"[─-╿►▼◄▲\s]+")  # what it is drawn with, and what is between its words
 DOCSTRING = re.compile(r'^(?:<span class="w">( *)</span>)?<span class="sd">( *)', re.MULTILINE)  # a line of one
 VERB = re.compile(r"<tr>(?=\s*<td[^>]*>\(\w+?([aei]r)?\) )")  # a row of home's table: it begins with a verb
 TABLE = re.compile(r"<table(?! class)[^>]*>.*?</table>", re.DOTALL)
@@ -92,7 +94,7 @@ def on_page_content(content: str, page: Page, config: MkDocsConfig, files: Files
     content = content.replace('<a class="headerlink"', '<a class="headerlink" aria-hidden="true" tabindex="-1"')  # a ¶
     content = TABLE.sub(stacked, named_tables(content))
     content = VERB.sub(lambda row: f'<tr lang="{"es" if row[1] else "en"}">', content) if page.is_homepage else content
-    content = CODE.sub(_copied, _pictures(content, page.url, files))
+    content = CODE.sub(_copied, CODE.sub(_spoken, _pictures(content, page.url, files)))
     if "data-so-far" in content:  # predictions of what programs print
         content = CODE.sub(_with_lines, content)
     return DOCSTRING.sub(_hanging, content) if "data-cell" in content else content
@@ -251,8 +253,8 @@ def stacked(table: re.Match) -> str:
     there, each with the heading of its column."""
     head, *rows = [[_plain(cell[2]) for cell in CELL.finditer(row)] for row in table[0].split("<tr>")[1:]]
     columns = list(zip(head, *rows, strict=False))
-    words = sum(max(len(word) for cell in column for word in cell.split() or [""]) for column in columns)
-    if len(columns) <= 3 or words <= WIDEST or sum(len(cell) for row in rows for cell in row) < PROSE * len(rows):
+    widest = sum(max(len(word) for cell in column for word in cell.split() or [""]) for column in columns)
+    if len(columns) <= 3 or widest <= WIDEST or sum(len(cell) for row in rows for cell in row) < PROSE * len(rows):
         return table[0]
     labels = cycle([f' data-label="{html.escape(heading)}"' if heading else "" for heading in head])
     top, end, body = table[0].replace("<table", "<table data-stacked", 1).partition("</thead>")
@@ -285,6 +287,16 @@ def _copied(match: re.Match) -> str:
     text = html.unescape(re.sub(r"<[^>]+>", "", code))
     given = without_prompts(text)
     return match[0] if given is None else match[0].replace("<pre", f'<pre data-copy="{html.escape(given)}"', 1)
+
+
+def _spoken(block: re.Match) -> str:
+    """A diagram of letters as a picture whose text is its words, line by line. Any other block is as it was."""
+    drawn = block[2]
+    if "<" in drawn or not DRAWN.search(drawn):
+        return block[0]
+    lines = filter(None, (BOX.sub(" ", line).strip() for line in html.unescape(drawn).splitlines()))
+    label = html.escape(f"{words('Diagram')}: {'; '.join(lines)}")
+    return block[0].replace(drawn, f'<span role="img" aria-label="{label}">{drawn}</span>')
 
 
 def _hanging(line: re.Match) -> str:
