@@ -108,8 +108,8 @@ def answer(name: str, cases: list[dict], begin: Callable[[], None] = lambda: Non
         )
         if sys.platform == "emscripten":  # a check of a page runs the exercise itself
             missing = NotAttempted(
-                "write its body in the place of `raise NotImplementedError()`; "
-                "if it is written, the line above it that begins with `@exercise` is missing"
+                "the line above it that begins with `@exercise` is missing, "
+                "or its body is still to be written in the place of `raise NotImplementedError()`"
             )
         return [error_tree(missing)] * len(cases)
     changed: list[str] = []
