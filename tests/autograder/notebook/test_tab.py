@@ -155,6 +155,17 @@ def test_a_check_shows_its_card_and_a_piece_that_has_passed_counts_in_another_ta
     assert "your code ended Python\n" in (said := shown[-2]["data"]["text/plain"]) and "it raises SystemExit" in said
 
 
+def test_a_page_is_told_a_case_as_a_verdict_shows_it(page, shown, recorded, monkeypatch):
+    told = []
+    monkeypatch.setattr(limits, "tell_page", lambda **message: told.append(message.get("said", "")))
+    assert page.run("setup", IMPORTS)
+    assert page.run("piece", "@exercise(rl.strided)\ndef element_offset(*_):\n    return 'wrong'", OFFSET)
+    assert not page.run("check", f"check({OFFSET!r})")
+    unplug(function_of(OFFSET))
+    said = [case for case in told if case.startswith("element_offset(")]
+    assert said and any(case in shown[-2]["data"]["text/plain"] for case in said)
+
+
 def test_a_page_says_that_torch_is_not_in_it(page, shown, recorded, monkeypatch):
     monkeypatch.setattr("autograder.engine.judge.IN_BROWSER", True)
     for source in ("raise ModuleNotFoundError(\"No module named 'torch'\", name='torch')", "torch.arange(3)"):
