@@ -200,7 +200,7 @@ def test_without_a_student_the_exercises_of_each_are_listed_and_nothing_runs(pla
     lines = dict(line.split(": ", 1) for line in capsys.readouterr().out.splitlines())
     assert lines["ada"] == lines["ben"] and "contiguous_strides, is_contiguous, " in lines["ada"]
     assert lines["eve"] == "no function that can be asked about" and lines["not yet"].startswith("not yet has not been")
-    assert lines["all of them"] == "rushlight oral 01a ada ben"
+    assert lines["all of them"] == f"rushlight oral 01a ada ben --class {place}"
 
 
 @pytest.mark.parametrize(
